@@ -61,11 +61,15 @@ func program(t *testing.T, flags ...string) (binary string) {
 // and Node.js set SO_REUSEADDR too.
 func reserveAddress(t *testing.T) string {
 	t.Helper()
+	syscall.ForkLock.RLock() // no program that starts now may inherit the socket
 	socket, err := syscall.Socket(syscall.AF_INET, syscall.SOCK_STREAM, 0)
+	if err == nil {
+		syscall.CloseOnExec(socket)
+	}
+	syscall.ForkLock.RUnlock()
 	if err != nil {
 		t.Fatal(err)
 	}
-	syscall.CloseOnExec(socket)
 	release := sync.OnceFunc(func() { _ = syscall.Close(socket) })
 	t.Cleanup(release)
 	// Without SO_REUSEADDR, bind chooses a port that no other socket is bound to.
