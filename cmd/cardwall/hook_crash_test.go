@@ -42,7 +42,8 @@ func TestSystemKillWhileDelivering(t *testing.T) {
 
 // TestSystemKillOneOfThreeWhileDelivering repeatedly kills one of three servers on PostgreSQL. The
 // other servers must take over its deliveries. In some rounds, the server is killed soon after it
-// has started, when it has no webhooks yet.
+// has started, when it has no webhooks yet. In the others, it gets them after four seconds or more,
+// so the test takes half a minute.
 func TestSystemKillOneOfThreeWhileDelivering(t *testing.T) {
 	t.Parallel()
 	f := newFleet(t, 3, "--database", apptest.PostgresURL(t))

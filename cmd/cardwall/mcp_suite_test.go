@@ -32,7 +32,7 @@ const (
 // contains the fixtures that the suite calls. Checks that do not succeed must be listed in
 // testdata/mcp-unsupported.txt with a status and a reason, and listed checks must have that status.
 // The "Check conformance" section of docs/mcp.md shows the result. With UPDATE_GOLDEN=1, the test
-// rewrites the section.
+// rewrites the section. Most of its time, it builds that program and waits for the suite.
 func TestSystemMCPConformance(t *testing.T) {
 	t.Parallel()
 	modules := mcpModules(t)

@@ -132,7 +132,8 @@ const migrationRounds = 10
 
 // TestSystemMigrateUnderLoad kills the migration to PostgreSQL ten times at random moments, while a
 // server on the SQLite file serves reads and writes. Running the command again must complete the
-// migration, and PostgreSQL must then have all acknowledged cards.
+// migration, and PostgreSQL must then have all acknowledged cards. Each of the ten rounds takes some
+// seconds: two migrations, a check of all data and the start of two servers.
 func TestSystemMigrateUnderLoad(t *testing.T) {
 	t.Parallel()
 	first := newCrashServer(t)

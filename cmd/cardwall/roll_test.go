@@ -25,7 +25,8 @@ import (
 // TestSystemRollingRestart stops and restarts three servers one after another, behind a load
 // balancer that sends requests to the ready servers in turn. Meanwhile, clients read and create
 // cards, and browsers keep event streams open. No request may fail or be sent twice. No stream may
-// end without the "again" event, which tells the browser to reconnect.
+// end without the "again" event, which tells the browser to reconnect. The test takes half a minute,
+// because each of the six stopped servers drains for four seconds.
 func TestSystemRollingRestart(t *testing.T) {
 	t.Parallel()
 	f := newFleet(t, 3, "--database", apptest.PostgresURL(t))
@@ -71,7 +72,8 @@ func TestSystemRollingRestart(t *testing.T) {
 }
 
 // TestSystemKillThreeWhileRulesRun kills three servers in turn with SIGKILL while each new card
-// triggers two rules. At the end, each of these cards must have exactly two comments.
+// triggers two rules. At the end, each of these cards must have exactly two comments. Most of the time,
+// servers start and wait for the leases of a killed one.
 func TestSystemKillThreeWhileRulesRun(t *testing.T) {
 	t.Parallel()
 	f := newFleet(t, 3, "--database", apptest.PostgresURL(t))
