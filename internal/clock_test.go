@@ -15,6 +15,16 @@ import (
 // the reason. Other tests wait for events with apptest.Eventually, Await and Receive, prove that
 // nothing happens by something that must happen later, and leave speed to `make bench`.
 var clocked = map[string]string{
+	"cmd/cardwall/crash_test.go load":                           "a killed server should get few requests",
+	"cmd/cardwall/days_test.go receive":                         inBubble,
+	"cmd/cardwall/fleet_test.go load":                           "the pace of writers",
+	"cmd/cardwall/fleet_test.go send":                           "pause between retries while a server is down",
+	"cmd/cardwall/mcp_suite_test.go node":                       "ends a program before the test's own deadline, so that its output is shown",
+	"cmd/cardwall/operate_test.go TestLastBackupIsInTheMetrics": "compares a stored time with those before and after the command",
+	"cmd/cardwall/relocate_test.go TestSystemMigrateUnderLoad":  "chooses a random moment for a kill",
+	"cmd/cardwall/relocate_test.go startReading":                "leaves processor time for the migration",
+	"cmd/cardwall/roll_test.go newBalancer":                     "the interval of a load balancer's health checks",
+	"cmd/cardwall/roll_test.go start":                           "the pace of writers",
 	"internal/account/enumeration_test.go TestSignInTimeDoesNotRevealAccounts": "compares the shortest of up to fifty " +
 		"alternating calls; nothing but the time could tell an attacker",
 	"internal/app/idempotency_test.go TestCopyOfARequestThatStillRuns": "a copy must not give up before two seconds",
@@ -67,7 +77,7 @@ var bubbles = []string{"synctest.Test", "bubble", "onPostgres"}
 func TestTestsDoNotDependOnTheClock(t *testing.T) {
 	t.Parallel()
 	used := map[string]bool{}
-	for _, root := range []string{"../internal", "../tools"} {
+	for _, root := range []string{"../internal", "../cmd", "../perf", "../tools"} {
 		if err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 			name := strings.TrimPrefix(path, "../")
 			isTest := strings.HasSuffix(path, "_test.go") || strings.HasPrefix(name, "internal/apptest/") && strings.HasSuffix(path, ".go")

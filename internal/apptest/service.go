@@ -10,6 +10,7 @@ import (
 	"maps"
 	"net/http"
 	"path/filepath"
+	"runtime/debug"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -151,11 +152,16 @@ func eachDatabase(t *testing.T, fn func(t *testing.T, database string), sqlite, 
 	})
 }
 
+// collectLessGarbage makes the process collect garbage less often. Each test builds the whole service,
+// so collecting took a sixth of the time of tests, and there is enough memory.
+var collectLessGarbage = sync.OnceFunc(func() { debug.SetGCPercent(400) })
+
 // New starts the program on a database, which is a file name or a postgres:// URL. A file that
 // does not exist is created with the schema. On PostgreSQL the lock timeout is lockTimeout, unless
 // the options or the URL set another one.
 func New(t testing.TB, database string, opts Options) *Service {
 	t.Helper()
+	collectLessGarbage()
 	if sqldb.IsPostgres(database) && !opts.ProgramLockTimeout {
 		if !strings.Contains(database, "lock_timeout") {
 			database = WithLockTimeout(t, database, lockTimeout)

@@ -15,7 +15,8 @@ const people = [
 /**
  * Creates the data and starts the server.
  * @param {string} binary
- * @returns {Promise<{url: string, workspace: string, webhook: string, boards: Record<number, string>, cookies: object[], stop: () => Promise<void>}>}
+ * @returns {Promise<{url: string, workspace: string, webhook: string, boards: Record<number, string>, cookies: object[],
+ *   stop: () => Promise<void>}>}
  *   webhook: the id of a webhook of the smaller board; boards: ids by number of cards;
  *   cookies: the session cookie of each person.
  */
