@@ -173,6 +173,7 @@ func TestExportsBeyondTheSpoolLimitEndEarly(t *testing.T) {
 	if err := <-failed; !errors.Is(err, spool.ErrFull) { // the test has read nothing yet
 		t.Errorf("write to the spool: got error %v, want ErrFull", err)
 	}
+	_ = c.SetReadBuffer(1 << 20) // a small buffer would make reading slow
 	response, err := http.ReadResponse(bufio.NewReader(c), nil)
 	if err != nil {
 		t.Fatal(err)
