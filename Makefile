@@ -67,10 +67,12 @@ run: build ## build and serve http://127.0.0.1:8080 with demo data in ./data
 # server.
 GOTEST := go run ./tools/gotest
 GOTEST_FLAGS := -vet=off -p 3 -parallel 4
+# The tests that test-go leaves out.
+SKIP ?= ^TestSystem
 .PHONY: test-go
 test-go: tools/node_modules/.installed tools/bin/versitygw ## run the Go tests on SQLite and PostgreSQL
 	@tools/need go postgresql pgbouncer iproute2 curl jq openssl strace systemd promtool
-	CGO_ENABLED=0 tools/with-postgres $(GOTEST) $(GOTEST_FLAGS) -timeout 30m -skip '^TestSystem' $(TESTFLAGS) $(PACKAGES)
+	CGO_ENABLED=0 tools/with-postgres $(GOTEST) $(GOTEST_FLAGS) -timeout 30m -skip '$(SKIP)' $(TESTFLAGS) $(PACKAGES)
 
 # The race detector needs cgo and gcc. The golden files contain what one goroutine
 # writes. A test of both databases runs only on SQLite, because the code of either
@@ -110,7 +112,7 @@ test-all: ## run all tests, including those of the whole program, and the race d
 
 # `make quick` excludes perf, and cmd/cardwall, whose tests run the whole program.
 .PHONY: quick
-quick: web/node_modules/.installed ## vet, and run the tests that need no PostgreSQL, race detector or browser (two minutes)
+quick: web/node_modules/.installed ## vet, and run the tests that need no PostgreSQL, race detector or browser (three minutes)
 	go vet ./...
 	go test -short -vet=off ./internal/... ./tools/...
 	cd web && npm run --silent test
