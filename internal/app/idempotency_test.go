@@ -164,12 +164,13 @@ func TestCopyWaitsForTheFirst(t *testing.T) {
 			wg            sync.WaitGroup
 			first, second apptest.Response
 		)
+		end := sync.OnceFunc(func() { o.end <- nil; wg.Wait() })
+		defer end()
 		wg.Go(func() { first = ada.Keyed("key", "wait", in) })
 		<-o.begun
 		wg.Go(func() { second = ada.Keyed("key", "wait", in) })
 		apptest.Eventually(t, "the copy waits", func() bool { return ada.Engine.WaitingCopies() == 1 })
-		o.end <- nil
-		wg.Wait()
+		end()
 		if first.Status != http.StatusOK {
 			t.Errorf("the first request: got status %d, body %s; want 200", first.Status, first.Raw)
 		}

@@ -295,13 +295,17 @@ func TestPanics(t *testing.T) {
 func TestCallsEndWithTheirClient(t *testing.T) {
 	type nothing struct{}
 	var running chan struct{}
-	ended := make(chan error, 1)
+	ended, over := make(chan error, 1), make(chan struct{})
+	defer close(over)
 	w := sqliteWorld(t, apptest.Options{Registry: func() *op.Registry {
 		r := app.Operations()
 		op.Query(r, "wait", "GET /wait", "Wait for the client to leave.",
 			func(ctx context.Context, _ *store.View, _ nothing) (nothing, error) {
 				close(running)
-				<-ctx.Done()
+				select {
+				case <-ctx.Done():
+				case <-over:
+				}
 				ended <- context.Cause(ctx)
 				return nothing{}, ctx.Err()
 			})
@@ -319,7 +323,7 @@ func TestCallsEndWithTheirClient(t *testing.T) {
 		}()
 		<-running
 		cancel()
-		if err := <-ended; !errors.Is(err, context.Canceled) {
+		if err, _ := apptest.Receive(t, "the call ends", ended); !errors.Is(err, context.Canceled) {
 			t.Errorf("%s: the call ended with %v, want the client's cancellation", revision, err)
 		}
 		<-served
