@@ -1,6 +1,6 @@
 // A reporter that ends the output with the slowest tests, the time that all of them took, the first error of
 // each flaky test, and the lines that tools/tally reads: "flaky: NAME" for each test that passed only when it
-// ran again, and "53 passed, 0 failed".
+// ran again, "failed: NAME", and "53 passed, 0 failed".
 import { stripVTControlCharacters } from 'node:util'
 import type { FullConfig, FullResult, Reporter, Suite, TestCase } from '@playwright/test/reporter'
 
@@ -26,6 +26,7 @@ export default class SummaryReporter implements Reporter {
     console.log(`The browser tests took ${minutes(result.duration)}.`)
     for (const test of flaky) console.log(`${nameOf(test)} failed at first:\n${firstError(test)}`)
     for (const test of flaky) console.log(`flaky: ${nameOf(test)}`)
+    for (const test of tests.filter((test) => test.outcome() === 'unexpected')) console.log(`failed: ${nameOf(test)}`)
     console.log(`${count('expected', 'flaky')} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`)
   }
 }

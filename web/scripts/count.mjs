@@ -1,5 +1,5 @@
 // A reporter for Vitest. It ends a run with the slowest tests, the time that all of them took, and
-// a line that tools/tally parses: "71 passed, 0 failed".
+// the lines that tools/tally parses: "failed: NAME" and "71 passed, 0 failed".
 const slowTest = 1000 // ms
 const maxSlowest = 10
 
@@ -18,6 +18,9 @@ export default class Count {
       console.log(`${(ms / 1000).toFixed(0).padStart(4)} s ${name}`)
     }
     console.log(`The unit tests of the pages took ${((performance.now() - this.began) / 1000).toFixed(0)}s.`)
+    for (const test of tests.filter((test) => test.result().state === 'failed')) {
+      console.log(`failed: ${test.module.relativeModuleId} › ${test.fullName}`)
+    }
     const count = (state) => tests.filter((test) => test.result().state === state).length
     // A failure outside a test, such as a failed import, counts too.
     const failedModules = modules.filter((module) => !module.ok() && module.errors().length > 0).length
