@@ -159,7 +159,7 @@ func TestDeny(t *testing.T) {
 	}
 }
 
-// A disconnected client is rejected by every server, soon after.
+// A disconnected client is rejected by every server within a second.
 func TestDisconnectedClientIsRejectedByEveryServer(t *testing.T) {
 	t.Parallel()
 	s := apptest.New(t, apptest.PostgresURL(t), apptest.Options{})
@@ -173,7 +173,10 @@ func TestDisconnectedClientIsRejectedByEveryServer(t *testing.T) {
 		}
 	}
 	ada.At(nodes[1]).Must("disconnect_app", fields{"appId": ada.Must("list_connected_apps", nil).Text("0.id")})
+	time.Sleep(time.Second)
 	for i, node := range nodes {
-		apptest.Eventually(t, fmt.Sprintf("server %d rejects the client", i), func() bool { return !works(node, token) })
+		if works(node, token) {
+			t.Errorf("server %d still accepts the client", i)
+		}
 	}
 }

@@ -53,8 +53,10 @@ func TestBucketFaultsAreReported(t *testing.T) {
 	g := apptest.StartBucket(t)
 	target := &url.URL{Scheme: "http", Host: g.Host}
 	var fault atomic.Pointer[http.HandlerFunc]
+	var attempts atomic.Int64 // requests that got a fault
 	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if f := fault.Load(); f != nil {
+			attempts.Add(1)
 			(*f)(w, r)
 			return
 		}
@@ -83,6 +85,7 @@ func TestBucketFaultsAreReported(t *testing.T) {
 		"connection closed": {&closed, file.ErrUnavailable},
 	} {
 		fault.Store(c.fault)
+		attempts.Store(0)
 		_, putErr := b.Put(t.Context(), "b", strings.NewReader("x"))
 		_, openErr := b.Open(t.Context(), "a")
 		for what, err := range map[string]error{
@@ -92,6 +95,9 @@ func TestBucketFaultsAreReported(t *testing.T) {
 			if !errors.Is(err, c.want) || errors.Is(err, file.ErrMissing) {
 				t.Errorf("%s, %s: got error %v, want %v", name, what, err, c.want)
 			}
+		}
+		if n := attempts.Load(); n < 5 || n > 5*3 {
+			t.Errorf("%s: five calls sent %d requests, want one to three each", name, n)
 		}
 	}
 	fault.Store(nil)

@@ -15,6 +15,7 @@ import (
 	common "go.opentelemetry.io/proto/otlp/common/v1"
 	spans "go.opentelemetry.io/proto/otlp/trace/v1"
 
+	"cardwall/internal/apptest"
 	"cardwall/internal/trace"
 )
 
@@ -244,7 +245,12 @@ func TestFailingCollector(t *testing.T) {
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 		defer cancel()
-		to.Close(ctx)
+		closed := make(chan struct{})
+		go func() {
+			to.Close(ctx)
+			close(closed)
+		}()
+		apptest.Receive(t, "the tracer is closed, before the ten minutes of the request's own timeout", closed)
 		_, late := to.Start(t.Context(), "late", trace.Internal, trace.Link{})
 		late.End()
 		if to.Lost() != 1001 {
