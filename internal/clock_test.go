@@ -27,13 +27,14 @@ var clocked = map[string]string{
 	"cmd/cardwall/roll_test.go start":                           "the pace of writers",
 	"internal/account/enumeration_test.go TestSignInTimeDoesNotRevealAccounts": "compares the shortest of up to fifty " +
 		"alternating calls; nothing but the time could tell an attacker",
-	"internal/app/idempotency_test.go TestCopyOfARequestThatStillRuns": "a copy must not give up before two seconds",
-	"internal/app/pooler_test.go TestLockTimeoutWorksBehindPgbouncer":  "a lock must not be given up before two seconds",
-	"internal/apptest/postgres.go execPostgres":                        "ends a statement after the end of its test",
+	"internal/app/idempotency_test.go TestCopyOfARequestThatStillRuns":            "a copy must not give up before two seconds",
+	"internal/app/pooler_test.go TestLockTimeoutWorksBehindPgbouncer":             "a lock must not be given up before two seconds",
+	"internal/apptest/postgres.go execPostgres":                                   "ends a statement after the end of its test",
+	"internal/connect/flow_test.go TestDisconnectedClientIsRejectedByEveryServer": "like tests of session, of access that ends",
 	"internal/dbtool/relocate_test.go TestWritesFailWhileTheFileIsLocked": "compares with the wait of one write in the same " +
 		"test, of ten seconds",
-	"internal/dbtool/reseal_test.go TestResealWaitsForTransactions": "SQLite does not tell that a write waits; if the " +
-		"machine is slow, the test finds less, but does not fail",
+	"internal/dbtool/reseal_test.go TestResealWaitsForTransactions": "SQLite does not show that a write is waiting; on a " +
+		"slow machine, the test may miss a fault, but does not fail",
 	"internal/file/blobs_test.go names":          "checks that a time is that of today",
 	"internal/hook/export_test.go DelayHandOver": "delays what the test calls for",
 	"internal/hook/loopback_test.go TestSlowAttemptIsNotShownAsDeliveringAfterItEnds": "an attempt must be slow, and the " +
@@ -50,7 +51,7 @@ var clocked = map[string]string{
 		"which it is logged; a quick one is judged only if it was quick",
 	"internal/rest/overload_test.go probe": "tells a check that ran out of its two seconds from one that failed",
 	"internal/session/revoked_test.go TestPlanChangeTakesEffectOnEveryServerWithinASecond": "servers remember plans for a second " +
-		"of real time; what they say later does not depend on the machine",
+		"of real time; what they respond later does not depend on the machine",
 	"internal/session/revoked_test.go TestRevokedAccessEndsOnEveryServerWithinASecond": "as the test above",
 	"internal/spool/spool_test.go testMinRate":                                         inBubble,
 	"internal/sqldb/limit_test.go TestLimitAppliesToOneStatement": "time must pass between statements; a statement is judged " +

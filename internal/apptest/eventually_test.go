@@ -39,7 +39,7 @@ func TestEventually(t *testing.T) {
 		t.Errorf("a value that never came: got %q, want what was awaited and seen last", text)
 	}
 	text = fails(func(t testing.TB) { Eventually(t, "it is done", func() bool { return false }) })
-	if text != "waited in vain until it is done" {
+	if text != "timed out waiting until it is done" {
 		t.Errorf("a condition that never became true: got %q", text)
 	}
 }

@@ -110,9 +110,9 @@ type Options struct {
 // nothing is wrong.
 const lockTimeout = 20 * time.Second
 
-// patience replaces the other times that the program waits, for the same reason: the limits of
-// statements and idle transactions, the wait of an operation for its turn, and the wait of a REST
-// call for a job that it starts. A request may take twice as long.
+// patience replaces the program's other limits, for the same reason: those of statements and idle
+// transactions, of the time that an operation waits for its turn, and of the time that a REST call
+// waits for a job that it starts. The limit for a request is twice as long.
 const patience = time.Minute
 
 // Both runs a test on SQLite and on PostgreSQL.

@@ -93,7 +93,7 @@ func (w *world) until(what string, holds func() bool) {
 	apptest.Await(w.T, what, func() (ruleRuns, bool) { return ruleRuns{w}, holds() })
 }
 
-// ruleRuns prints the runs of all rules when a test has waited in vain.
+// ruleRuns prints the runs of all rules if a test times out.
 type ruleRuns struct{ w *world }
 
 func (r ruleRuns) String() string {

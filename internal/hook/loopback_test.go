@@ -60,7 +60,7 @@ func (w *world) loopback(change ...func(*hook.Options)) (stop func()) {
 	return w.engine(append(change, func(o *hook.Options) { o.Guard, o.Dial = guard, nil })...)
 }
 
-// untimed is the maximum duration of an attempt whose outcome already tells that it did not time out.
+// untimed is the maximum duration of an attempt whose outcome already shows that it did not time out.
 const untimed = time.Hour
 
 // firstAttempt waits until the first attempt of a webhook's only delivery has ended, and returns the
