@@ -30,15 +30,20 @@ UNRACED := modernc.org/sqlite/lib modernc.org/libc/... modernc.org/memory \
 RACE := -race $(UNRACED:%=-gcflags=%=-race=false)
 FUZZTIME ?= 30s
 
+# All targets build in the same way, so that they share compiled packages. Without
+# cgo, the binary is static and uses Go's own resolver, which rejects unusual
+# notations of IP addresses. Without paths of the machine, copies of the project
+# share the packages too.
+export CGO_ENABLED := 0
+export GOFLAGS := $(GOFLAGS) -trimpath
+
 .PHONY: help
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-# Without cgo, the binary is static and uses Go's own resolver, which rejects
-# unusual notations of IP addresses.
 .PHONY: build
 build: web ## build bin/cardwall with the web app
-	CGO_ENABLED=0 go build -trimpath -o bin/cardwall ./cmd/cardwall
+	go build -o bin/cardwall ./cmd/cardwall
 
 # The pages are rebuilt only if a source file has changed.
 .PHONY: web
@@ -66,13 +71,13 @@ run: build ## build and serve http://127.0.0.1:8080 with demo data in ./data
 # openssl, systemd-analyze checks the unit files, and files are stored in a real S3
 # server.
 GOTEST := go run ./tools/gotest
-GOTEST_FLAGS := -vet=off -p 3 -parallel 4
+GOTEST_FLAGS := -count=1 -vet=off -p 3 -parallel 4
 # The tests that test-go leaves out.
 SKIP ?= ^TestSystem
 .PHONY: test-go
 test-go: tools/node_modules/.installed tools/bin/versitygw ## run the Go tests on SQLite and PostgreSQL
 	@tools/need go postgresql pgbouncer iproute2 curl jq openssl strace systemd promtool
-	CGO_ENABLED=0 tools/with-postgres $(GOTEST) $(GOTEST_FLAGS) -timeout 30m -skip '$(SKIP)' $(TESTFLAGS) $(PACKAGES)
+	tools/with-postgres $(GOTEST) $(GOTEST_FLAGS) -timeout 30m -skip '$(SKIP)' $(TESTFLAGS) $(PACKAGES)
 
 # The race detector needs cgo and gcc. The golden files contain what one goroutine
 # writes. A test of both databases runs only on SQLite, because the code of either
@@ -87,12 +92,12 @@ test-race: tools/bin/versitygw ## run the Go tests of packages with goroutines, 
 .PHONY: test-system
 test-system: tools/mcp/node_modules/.installed ## run the long tests of the whole program: kills, restarts, large files, MCP clients
 	@tools/need go gcc postgresql curl strace
-	CGO_ENABLED=0 tools/with-postgres $(GOTEST) $(GOTEST_FLAGS) -timeout 60m -run '^TestSystem' $(TESTFLAGS) ./cmd/cardwall ./internal/transfer
+	tools/with-postgres $(GOTEST) $(GOTEST_FLAGS) -timeout 60m -run '^TestSystem' $(TESTFLAGS) ./cmd/cardwall ./internal/transfer
 
 # An S3 server that stores its objects in a folder. Building it takes some minutes.
 tools/bin/versitygw:
 	@tools/need go
-	GOBIN=$(CURDIR)/tools/bin CGO_ENABLED=0 go install github.com/versity/versitygw/cmd/versitygw@v1.8.0
+	GOBIN=$(CURDIR)/tools/bin go install github.com/versity/versitygw/cmd/versitygw@v1.8.0
 
 # If one target fails, the others still run. The last line counts all tests.
 .PHONY: test
@@ -162,12 +167,12 @@ check-staticcheck:
 
 .PHONY: check-architecture
 check-architecture:
-	go test -count=1 ./internal
+	go test -count=1 -vet=off ./internal
 
 # The tests that write the golden files only compare them here.
 .PHONY: check-golden
 check-golden:
-	go run ./tools/gotest -count=1 -run '^TestGolden' ./internal ./internal/app $(GOLDEN_PACKAGES)
+	go run ./tools/gotest -count=1 -vet=off -run '^TestGolden' ./internal ./internal/app $(GOLDEN_PACKAGES)
 
 # internal/app comes first, because the documents contain its examples.
 .PHONY: golden
@@ -201,7 +206,7 @@ bench-web: build ## measure the performance of the web app in Chromium
 .PHONY: torture
 torture: build ## break disks, networks and processes under load and count lost writes; ARGS=-quick is shorter
 	@tools/need go sqlite3 xfsprogs strace iproute2 postgresql patroni etcd
-	CGO_ENABLED=0 go build -trimpath -tags torture -o bin/cardwall-torture ./cmd/cardwall
+	go build -tags torture -o bin/cardwall-torture ./cmd/cardwall
 	go build -o bin/torture ./perf/torture
 	bin/torture $(ARGS)
 
