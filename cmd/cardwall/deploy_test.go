@@ -351,11 +351,7 @@ func TestSystemProgramRunsInAnEmptyRoot(t *testing.T) {
 		t.Errorf("without a server, health printed %q, want an error that contains \"does not respond\"", out)
 	}
 	server, log := command("serve")
-	if err := server.Start(); err != nil {
-		t.Fatal(err)
-	}
-	ended := make(chan error, 1)
-	go func() { ended <- server.Wait() }()
+	wait := apptest.Start(t, server)
 	apptest.Await(t, "the server is healthy", func() (printed string, healthy bool) {
 		cmd, out := command("health")
 		err := cmd.Run()
@@ -368,7 +364,7 @@ func TestSystemProgramRunsInAnEmptyRoot(t *testing.T) {
 	if err := server.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Error(err)
 	}
-	if err := <-ended; err != nil {
+	if err := wait(); err != nil {
 		t.Errorf("the server exited with error %v, want none:\n%s", err, log)
 	}
 	if _, err := os.Stat(filepath.Join(root, "data/cardwall.db")); err != nil {

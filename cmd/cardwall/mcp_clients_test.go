@@ -176,9 +176,7 @@ func (v *mcpClient) run(cmd *exec.Cmd) {
 	if err != nil {
 		v.t.Fatal(err)
 	}
-	if err := cmd.Start(); err != nil {
-		v.t.Fatal(err)
-	}
+	wait := apptest.Start(v.t, cmd)
 	lines := make(chan string)
 	var reading sync.WaitGroup
 	var stdout, stderr bytes.Buffer
@@ -202,7 +200,7 @@ func (v *mcpClient) run(cmd *exec.Cmd) {
 			v.consent(v.t, at)
 		}
 	}
-	if err := cmd.Wait(); err != nil {
+	if err := wait(); err != nil {
 		v.t.Fatalf("%v\n%s\n%s", err, stderr.String(), stdout.String())
 	}
 	v.stdout, v.stderr = stdout.Bytes(), stderr.String()

@@ -105,14 +105,11 @@ func startProcess(t *testing.T, binary string, flags ...string) *process {
 	p := &process{t: t, ended: make(chan struct{})}
 	p.cmd = exec.CommandContext(context.Background(), binary, append([]string{"serve", "--addr", "127.0.0.1:0"}, flags...)...)
 	p.cmd.Stderr, p.cmd.Env = &p.log, envWithoutSettings()
-	if err := p.cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	wait := apptest.Start(t, p.cmd)
 	go func() {
-		p.err = p.cmd.Wait()
+		p.err = wait()
 		close(p.ended)
 	}()
-	t.Cleanup(p.kill)
 	listening := regexp.MustCompile(`"msg":"listening","address":"([^"]+)"`)
 	p.await("the server listens", func() bool {
 		found := listening.FindStringSubmatch(p.log.String())

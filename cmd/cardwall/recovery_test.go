@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 
@@ -177,17 +178,11 @@ func (p *archivedPostgres) start(name string) (stop func()) {
 	cmd := p.command("postgres", "-D", p.folder(name))
 	log := &safeBuffer{}
 	cmd.Stderr = log
-	if err := cmd.Start(); err != nil {
-		p.t.Fatal(err)
-	}
-	stopped := false
-	stop = func() {
-		if !stopped {
-			stopped = true
-			_ = cmd.Process.Signal(syscall.SIGINT) // a fast shutdown
-			_ = cmd.Wait()
-		}
-	}
+	wait := apptest.Start(p.t, cmd)
+	stop = sync.OnceFunc(func() {
+		_ = cmd.Process.Signal(syscall.SIGINT) // a fast shutdown
+		_ = wait()
+	})
 	p.t.Cleanup(stop)
 	apptest.Await(p.t, "the server is ready", func() (*safeBuffer, bool) {
 		return log, p.command("pg_isready", "-q", "-h", p.socket(name)).Run() == nil

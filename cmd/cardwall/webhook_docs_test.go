@@ -12,7 +12,6 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -97,15 +96,8 @@ func start(t *testing.T, cmd *exec.Cmd) (stdin io.WriteCloser, stdout *safeBuffe
 		t.Fatal(err)
 	}
 	cmd.Stdout, cmd.Stderr = stdout, t.Output()
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.WaitDelay = time.Second
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // its process group
-		_ = cmd.Wait()
-	})
+	apptest.Start(t, cmd)
 	return stdin, stdout
 }
 

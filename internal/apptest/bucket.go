@@ -62,19 +62,12 @@ func StartBucket(t testing.TB) *Bucket {
 		"--quiet", "posix", "--sidecar", t.TempDir(), folder)
 	var log strings.Builder
 	cmd.Stdout, cmd.Stderr = &log, &log
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	wait := Start(t, cmd)
 	ended := make(chan error, 1)
-	go func() { ended <- cmd.Wait() }()
-	t.Cleanup(func() {
-		_ = cmd.Process.Kill()
-		<-ended
-	})
+	go func() { ended <- wait() }()
 	Eventually(t, "versitygw listens", func() bool {
 		select {
 		case err := <-ended:
-			ended <- err
 			t.Fatalf("versitygw ended with %v:\n%s", err, log.String())
 		default:
 		}

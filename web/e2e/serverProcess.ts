@@ -42,7 +42,9 @@ export async function startServer(folder: string, port: number, url: string, fla
   // Webhook receivers run on this machine, and failed deliveries are retried soon.
   args.push('--rate-limits', 'off', '--webhook-allow', '127.0.0.1', '--webhook-retry-pauses', '6s,1s')
   args.push('--operators', 'demo@example.com')
-  const server = spawn(binary, args, { stdio: ['ignore', 'pipe', 'pipe'] })
+  // setpriv asks Linux to kill the server when this process ends, even if it is killed.
+  const [command = '', ...prefix] = process.platform === 'linux' ? ['setpriv', '--pdeathsig=KILL', binary] : [binary]
+  const server = spawn(command, [...prefix, ...args], { stdio: ['ignore', 'pipe', 'pipe'] })
   const demo = flags.includes('--demo')
   let output = ''
   const ready = new Promise<void>((resolve, reject) => {

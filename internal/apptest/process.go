@@ -1,0 +1,43 @@
+package apptest
+
+import (
+	"os/exec"
+	"sync"
+	"syscall"
+	"testing"
+)
+
+// Start starts a program in a process group of its own. When the test ends, the program and its
+// children are killed. If the process of the test ends before, even with SIGKILL, they are killed too.
+// Wait waits until the program has ended and returns how, like cmd.Wait, which must not be called. It
+// may be called more than once, and by several goroutines.
+func Start(t testing.TB, cmd *exec.Cmd) (wait func() error) {
+	t.Helper()
+	attributes := syscall.SysProcAttr{}
+	if cmd.SysProcAttr != nil {
+		attributes = *cmd.SysProcAttr
+	}
+	attributes.Setpgid = true
+	cmd.SysProcAttr = &attributes
+	if err := cmd.Start(); err != nil {
+		t.Fatalf("start %s: %v", cmd.Path, err)
+	}
+	// The guard belongs to the group. Its input ends when this process does, however it ends.
+	guard := exec.Command("sh", "-c", "read -r _; kill -KILL 0")
+	guard.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pgid: cmd.Process.Pid}
+	hold, err := guard.StdinPipe()
+	if err == nil {
+		err = guard.Start()
+	}
+	if err != nil {
+		_ = cmd.Process.Kill()
+		t.Fatalf("guard the processes of %s: %v", cmd.Path, err)
+	}
+	wait = sync.OnceValue(cmd.Wait)
+	t.Cleanup(func() {
+		_ = hold.Close()
+		_ = guard.Wait() // it kills itself too
+		_ = wait()
+	})
+	return wait
+}
