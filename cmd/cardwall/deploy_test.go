@@ -338,7 +338,7 @@ func TestSystemProgramRunsInAnEmptyRoot(t *testing.T) {
 		sandbox.UidMappings = []syscall.SysProcIDMap{{ContainerID: account, HostID: os.Getuid(), Size: 1}}
 		sandbox.GidMappings = []syscall.SysProcIDMap{{ContainerID: account, HostID: os.Getgid(), Size: 1}}
 	}
-	_, port, _ := net.SplitHostPort(reserveAddress(t))
+	_, port, _ := net.SplitHostPort(apptest.ReserveAddress(t))
 	command := func(args ...string) (*exec.Cmd, *bytes.Buffer) {
 		cmd := exec.CommandContext(t.Context(), "/cardwall", args...)
 		cmd.Dir, cmd.SysProcAttr = "/", sandbox

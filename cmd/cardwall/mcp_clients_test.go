@@ -26,7 +26,7 @@ import (
 func TestSystemMCPClients(t *testing.T) {
 	t.Parallel()
 	modules := mcpModules(t)
-	address := reserveAddress(t)
+	address := apptest.ReserveAddress(t)
 	s := serveMCP(t, program(t), address, "http://"+address)
 	scripts := filepath.Dir(modules)
 	t.Run("clients", func(t *testing.T) {
@@ -274,7 +274,7 @@ func (v *mcpClient) inspect(modules, era string) {
 		all := []string{
 			filepath.Join(modules, "@modelcontextprotocol", "inspector", "clients", "launcher", "build", "index.js"), "--cli",
 			"--server-url", v.base + "/mcp", "--transport", "http", "--protocol-era", era, "--format", "json", "--callback-url",
-			"http://" + reserveAddress(v.t) + "/oauth/callback",
+			"http://" + apptest.ReserveAddress(v.t) + "/oauth/callback",
 		}
 		if !v.byConsent {
 			all = append(all, "--header", "Authorization: Bearer "+v.mcpServer.token)

@@ -21,6 +21,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"cardwall/internal/apptest"
 )
 
 const (
@@ -136,7 +138,7 @@ func serveMCP(t *testing.T, binary, address, base string) *mcpServer {
 // the token to requests without one.
 func serveForSuite(t *testing.T, binary string) *mcpServer {
 	t.Helper()
-	address := reserveAddress(t)
+	address := apptest.ReserveAddress(t)
 	proxy := httptest.NewUnstartedServer(nil)
 	t.Cleanup(proxy.Close)
 	s := serveMCP(t, binary, address, "http://"+proxy.Listener.Addr().String())
@@ -191,9 +193,9 @@ func (r *suiteResult) requireRun(scenario, out string) {
 // authorization registers a client, gives it a person's consent and runs the suite's authorization
 // scenarios as this client.
 func (r *suiteResult) authorization(modules, binary string) {
-	address := reserveAddress(r.t)
+	address := apptest.ReserveAddress(r.t)
 	s := serveMCP(r.t, binary, address, "http://"+address)
-	callback := reserveAddress(r.t)
+	callback := apptest.ReserveAddress(r.t)
 	_, port, _ := strings.Cut(callback, ":")
 	registration, err := http.Post(s.base+"/oauth/register", "application/json", strings.NewReader(
 		`{"client_name":"Conformance suite","redirect_uris":["http://`+callback+

@@ -32,7 +32,7 @@ type startingServer struct {
 // bootServer runs the serve command and does not wait until the server is ready.
 func bootServer(t *testing.T, flags ...string) *startingServer {
 	t.Helper()
-	b := &startingServer{t: t, base: "http://" + reserveAddress(t), log: &safeBuffer{}, ended: make(chan int, 1)}
+	b := &startingServer{t: t, base: "http://" + apptest.ReserveAddress(t), log: &safeBuffer{}, ended: make(chan int, 1)}
 	var ctx context.Context
 	ctx, b.stop = context.WithCancel(t.Context())
 	args := append([]string{"serve", "--addr", strings.TrimPrefix(b.base, "http://")}, flags...)
@@ -134,7 +134,7 @@ func TestServeWaitsForPostgreSQL(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	unreachable, address := *database, reserveAddress(t)
+	unreachable, address := *database, apptest.ReserveAddress(t)
 	unreachable.Host, unreachable.RawQuery = address, "sslmode=disable"
 	b := bootServer(t, "--data", t.TempDir(), "--database", unreachable.String())
 	b.awaitReadyz(http.StatusServiceUnavailable, "PostgreSQL cannot be reached. It has been in this state for ")
@@ -209,7 +209,7 @@ func TestIdleServerWithoutItsDatabaseLogsLittle(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	forwarded, address := *database, reserveAddress(t)
+	forwarded, address := *database, apptest.ReserveAddress(t)
 	forwarded.Host, forwarded.RawQuery = address, "sslmode=disable"
 	cut := forward(t, address, database)
 	// At the level debug, the log contains all failures.

@@ -78,7 +78,7 @@ func webhookReceivers(t *testing.T, binary string) {
 	list := c.mustSend("POST", "/boards/"+board+"/lists", "", map[string]any{"name": "Cards"})
 	receivers := map[string]*pageReceiver{"go": nil, "js": nil}
 	for language := range receivers {
-		r := &pageReceiver{t: t, address: reserveAddress(t), folder: t.TempDir()}
+		r := &pageReceiver{t: t, address: apptest.ReserveAddress(t), folder: t.TempDir()}
 		r.subscribe(c, board)
 		r.start(language, modules)
 		receivers[language] = r

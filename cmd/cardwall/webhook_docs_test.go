@@ -121,7 +121,7 @@ func webhookTour(t *testing.T, binary string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &tour{t: t, folder: t.TempDir(), server: reserveAddress(t), receiver: reserveAddress(t)}
+	s := &tour{t: t, folder: t.TempDir(), server: apptest.ReserveAddress(t), receiver: apptest.ReserveAddress(t)}
 	if err := os.Mkdir(filepath.Join(s.folder, "bin"), 0o700); err != nil {
 		t.Fatal(err)
 	}

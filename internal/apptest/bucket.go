@@ -50,14 +50,7 @@ func StartBucket(t testing.TB) *Bucket {
 	if err := os.Mkdir(folder+"/files", 0o700); err != nil {
 		t.Fatal(err)
 	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	host := l.Addr().String()
-	if err := l.Close(); err != nil {
-		t.Fatal(err)
-	}
+	host := ReserveAddress(t)
 	cmd := exec.CommandContext(t.Context(), program, "--access", bucketKey, "--secret", bucketSecret, "--port", host,
 		"--quiet", "posix", "--sidecar", t.TempDir(), folder)
 	var log strings.Builder
