@@ -28,6 +28,13 @@ const waits = [
     message: 'This waits for 500 ms without a request. Use waitUntilLoaded.',
   },
 ]
+// Input methods keep their keys.
+const keys = [
+  {
+    selector: 'MemberExpression[property.name=/^(isComposing|keyCode)$/]',
+    message: 'hideCompositionKeys hides these events from all handlers.',
+  },
+]
 
 export default ts.config(
   { ignores: ['dist', 'node_modules', 'src/api/schema*.d.ts', 'test-results', 'playwright-report'] },
@@ -52,6 +59,11 @@ export default ts.config(
       'svelte/no-at-html-tags': 'error',
       'svelte/no-inline-styles': ['error', { allowTransitions: false }],
     },
+  },
+  {
+    files: ['src/**'],
+    ignores: ['src/lib/keys.ts'],
+    rules: { 'no-restricted-syntax': ['error', ...keys] },
   },
   { files: ['src/**/*.test.ts'], rules: { 'no-restricted-syntax': ['error', ...clock] } },
   { files: ['e2e/**/*.ts'], rules: { 'no-restricted-syntax': ['error', ...clock, ...waits] } },

@@ -14,7 +14,7 @@ const exceptions = 'a[data-card], [data-card] a, a[data-item], a[aria-current="p
  */
 export function isShortcut(event: KeyboardEvent, within: Element | null = null): boolean {
   const at = event.target
-  if (event.defaultPrevented || event.isComposing) return false
+  if (event.defaultPrevented) return false
   if (!(at instanceof Element)) return true
   if (at.closest(fields)) return false
   const box = at.closest('[popover], dialog')

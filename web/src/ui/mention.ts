@@ -99,7 +99,7 @@ export function mention(people: () => readonly Person[]): Attachment<HTMLTextAre
     }
 
     function keydown(event: KeyboardEvent): void {
-      if (suggestions.length === 0 || event.isComposing) return
+      if (suggestions.length === 0) return
       if (event.key === 'ArrowDown') selected = (selected + 1) % suggestions.length
       else if (event.key === 'ArrowUp') selected = (selected + suggestions.length - 1) % suggestions.length
       else if ((event.key === 'Enter' && !event.ctrlKey && !event.metaKey) || event.key === 'Tab')

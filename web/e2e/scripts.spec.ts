@@ -1,0 +1,96 @@
+// Input methods of other scripts.
+import type { Locator, Page } from '@playwright/test'
+import { expect, test, type World } from './fixtures'
+
+/** Opens a field that takes text. */
+type Opener = (page: Page, world: World) => Promise<Locator>
+
+const list = (page: Page) => page.getByRole('region', { name: 'To do' })
+const field = (page: Page, name: string) => page.getByRole('textbox', { name, exact: true })
+
+/** Opens the board, moves the focus to its first card and presses a key. */
+const onBoard =
+  (key: string, open: (page: Page) => Locator): Opener =>
+  async (page, world) => {
+    await page.goto(`/boards/${world.boardId}`)
+    await expect(list(page).getByText('One', { exact: true })).toBeVisible()
+    await page.keyboard.press('j')
+    await page.keyboard.press(key)
+    return open(page)
+  }
+
+/** Opens a card, and clicks buttons of it in turn. */
+const onCard =
+  (name: string, ...buttons: string[]): Opener =>
+  async (page, world) => {
+    await page.goto(`/cards/${world.cards.One}`)
+    await expect(page.getByRole('heading', { name: 'Description', exact: true })).toBeVisible()
+    for (const button of buttons) await page.getByRole('button', { name: button, exact: true }).click()
+    return field(page, name)
+  }
+
+/** Creates an object that the composed text finds, so that Enter would choose it. */
+const withMatch =
+  (path: (world: World) => string, body: (world: World) => object, open: Opener): Opener =>
+  async (page, world) => {
+    await world.post(path(world), body(world))
+    return open(page, world)
+  }
+
+/** Clicks a button of the board. */
+const clicked =
+  (button: (page: Page) => Locator, name: string): Opener =>
+  async (page, world) => {
+    await page.goto(`/boards/${world.boardId}`)
+    await button(page).click()
+    return field(page, name)
+  }
+
+const openers: Record<string, Opener> = {
+  'list name': clicked((page) => list(page).getByRole('button', { name: 'To do', exact: true }), 'List name'),
+  'new list': clicked((page) => page.getByRole('button', { name: 'Add list' }), 'List name'),
+  'board name': clicked((page) => page.getByRole('button', { name: 'Plan', exact: true }), 'Board name'),
+  'new card': onBoard('c', (page) => field(page, 'Card title')),
+  'title on the board': onBoard('e', (page) => field(page, 'Title')),
+  'label picker': withMatch(
+    (world) => `/boards/${world.boardId}/labels`,
+    () => ({ name: '来週', color: 'green' }),
+    onBoard('l', (page) => page.getByRole('dialog').getByRole('combobox')),
+  ),
+  filter: onBoard('f', (page) => page.getByRole('searchbox', { name: 'Filter text' })),
+  palette: withMatch(
+    () => '/boards',
+    ({ workspaceId }) => ({ workspaceId, name: '来週' }),
+    onBoard('Control+k', (page) => page.getByRole('dialog').getByRole('combobox')),
+  ),
+  'card title': onCard('Title'),
+  description: onCard('Description', 'Add a description…'),
+  'checklist name': onCard('Checklist name', 'Add checklist'),
+  comment: onCard('Comment'),
+}
+
+for (const [name, open] of Object.entries(openers)) {
+  test(`composed text is entered whole: ${name}`, async ({ page, world }) => {
+    const box = await open(page, world)
+    await box.fill('')
+    await box.focus()
+    const changes: string[] = []
+    page.on('request', (request) => request.method() !== 'GET' && changes.push(request.url()))
+    const devTools = await page.context().newCDPSession(page)
+    const press = (key: string) => {
+      const event = { key, code: key, windowsVirtualKeyCode: 229 }
+      return devTools.send('Input.dispatchKeyEvent', { type: 'rawKeyDown', ...event })
+    }
+    await devTools.send('Input.imeSetComposition', { text: 'らいしゅう', selectionStart: 5, selectionEnd: 5 })
+    await press('ArrowDown') // chooses a conversion
+    await devTools.send('Input.imeSetComposition', { text: '来週', selectionStart: 2, selectionEnd: 2 })
+    await press('Enter') // accepts it
+    await devTools.send('Input.insertText', { text: '来週' })
+    // In Safari, this event follows the end of the composition.
+    await box.dispatchEvent('keydown', { key: 'Enter', code: 'Enter', keyCode: 229, bubbles: true, cancelable: true })
+    await devTools.send('Input.insertText', { text: 'の会議' })
+    await expect(box).toBeFocused()
+    await expect(box).toHaveValue('来週の会議')
+    expect(changes).toEqual([])
+  })
+}
