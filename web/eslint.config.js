@@ -28,8 +28,12 @@ const waits = [
     message: 'This waits for 500 ms without a request. Use waitUntilLoaded.',
   },
 ]
-// Input methods keep their keys.
+// Shortcuts work on every keyboard layout, and input methods keep their keys.
 const keys = [
+  {
+    selector: 'BinaryExpression[right.value=/^[^ ]$/] MemberExpression[property.name="key"]',
+    message: 'Compare keyOf(event).',
+  },
   {
     selector: 'MemberExpression[property.name=/^(isComposing|keyCode)$/]',
     message: 'hideCompositionKeys hides these events from all handlers.',

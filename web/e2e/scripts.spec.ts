@@ -1,6 +1,6 @@
-// Input methods of other scripts.
+// Input methods and keyboard layouts of other scripts.
 import type { Locator, Page } from '@playwright/test'
-import { expect, test, type World } from './fixtures'
+import { expect, waitUntilSaved, test, titles, type World } from './fixtures'
 
 /** Opens a field that takes text. */
 type Opener = (page: Page, world: World) => Promise<Locator>
@@ -94,3 +94,33 @@ for (const [name, open] of Object.entries(openers)) {
     expect(changes).toEqual([])
   })
 }
+
+test('the shortcuts work on a Russian keyboard', async ({ page, world }) => {
+  await page.goto(`/boards/${world.boardId}`)
+  await expect(list(page).getByText('One', { exact: true })).toBeVisible()
+  const devTools = await page.context().newCDPSession(page)
+  const press = async (key: string, code: string, modifiers = 0) => {
+    const text = modifiers ? undefined : key
+    const event = { key, code, modifiers, windowsVirtualKeyCode: code.charCodeAt(3) }
+    await devTools.send('Input.dispatchKeyEvent', { type: 'keyDown', text, ...event })
+    await devTools.send('Input.dispatchKeyEvent', { type: 'keyUp', ...event })
+  }
+  const control = 2 // the bit of the modifier in the protocol
+  await press('о', 'KeyJ')
+  await press('ю', 'Period') // moves the card to the next list
+  await expect.poll(() => titles(page, 'Doing')).toContain('One')
+  await press('я', 'KeyZ', control) // undoes the move
+  await expect.poll(() => titles(page, 'To do')).toContain('One')
+  await waitUntilSaved(page)
+  await press('с', 'KeyC')
+  await expect(field(page, 'Card title')).toBeFocused()
+  await page.keyboard.press('Escape')
+  await press('л', 'KeyK', control)
+  const palette = page.getByRole('dialog').getByRole('combobox')
+  await expect(palette).toBeFocused()
+  await page.keyboard.press('Escape')
+  await expect(palette).toBeHidden()
+  await press('п', 'KeyG')
+  await press('ь', 'KeyM')
+  await expect(page).toHaveURL(/\/my-cards$/)
+})

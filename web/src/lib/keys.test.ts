@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { hideCompositionKeys } from './keys'
+import { hideCompositionKeys, keyOf } from './keys'
 
 test('keys of an input method reach no handler', () => {
   hideCompositionKeys()
@@ -14,4 +14,25 @@ test('keys of an input method reach no handler', () => {
   expect(seen).toEqual([])
   press({ key: 'Enter', keyCode: 13 })
   expect(seen).toEqual(['Enter 13', 'Enter 13'])
+})
+
+test.each([
+  ['j', 'KeyJ', false, 'j'],
+  ['J', 'KeyJ', true, 'j'],
+  ['ArrowDown', 'ArrowDown', false, 'ArrowDown'],
+  ['о', 'KeyJ', false, 'j'], // Russian
+  ['О', 'KeyJ', true, 'j'],
+  ['л', 'KeyK', false, 'k'],
+  ['ξ', 'KeyJ', false, 'j'], // Greek
+  ['ח', 'KeyJ', false, 'j'], // Hebrew
+  ['ת', 'Comma', false, ','],
+  ['؟', 'Slash', true, '?'], // Arabic
+  ['٠', 'Digit0', false, '0'],
+  ['ㅓ', 'KeyJ', false, 'j'], // Korean
+  ['/', 'Backslash', true, '/'], // Russian: the character counts, not its place
+  ['a', 'KeyQ', false, 'a'], // French
+  ['é', 'Digit2', false, 'é'],
+  ['ı', 'KeyI', false, 'ı'], // Turkish, whose i is elsewhere
+])('the key %s at %s with Shift %s is %s', (key, code, shiftKey, want) => {
+  expect(keyOf(new KeyboardEvent('keydown', { key, code, shiftKey }))).toBe(want)
 })

@@ -11,3 +11,24 @@ export function hideCompositionKeys(): void {
   }
   addEventListener('keydown', hide, true)
 }
+
+/** The characters of keys other than letters and digits on a US keyboard, without and with Shift. */
+const characters: Record<string, [string, string]> = {
+  Comma: [',', '<'],
+  Period: ['.', '>'],
+  Slash: ['/', '?'],
+  Minus: ['-', '_'],
+  Equal: ['=', '+'],
+}
+
+/**
+ * Returns the key of an event, to compare with the keys of shortcuts. Letters are in lower case. On a layout without
+ * Latin letters, such as a Greek one, it is the key of a US keyboard in the same place.
+ */
+export function keyOf({ key, code, shiftKey }: KeyboardEvent): string {
+  if (/^[^\p{ASCII}\p{Script=Latin}]$/u.test(key)) {
+    const name = /^(?:Key|Digit)(.)$/.exec(code)?.[1] ?? characters[code]?.[shiftKey ? 1 : 0]
+    if (name) return name.toLowerCase()
+  }
+  return key.length === 1 ? key.toLowerCase() : key
+}

@@ -1,3 +1,4 @@
+import { keyOf } from '../lib/keys'
 import type { Attachment } from 'svelte/attachments'
 
 /**
@@ -11,12 +12,13 @@ export function rovingFocus(selector: string, above?: () => void): Attachment<HT
       const all = [...node.querySelectorAll<HTMLElement>(selector)]
       const at = all.indexOf(event.target as HTMLElement)
       let to: HTMLElement | undefined
-      if (event.key === 'ArrowDown' || event.key === 'j') to = all[at + 1]
-      else if (event.key === 'ArrowUp' || event.key === 'k') {
+      const key = keyOf(event)
+      if (key === 'ArrowDown' || key === 'j') to = all[at + 1]
+      else if (key === 'ArrowUp' || key === 'k') {
         if (at === 0) above?.()
         else to = all[at - 1]
-      } else if (event.key === 'Home') to = all[0]
-      else if (event.key === 'End') to = all.at(-1)
+      } else if (key === 'Home') to = all[0]
+      else if (key === 'End') to = all.at(-1)
       else return
       event.preventDefault()
       event.stopPropagation()

@@ -1,10 +1,12 @@
 // The keyboard shortcuts of a board.
 import type { BoardPage } from './boardPage.svelte'
+import { keyOf } from '../../lib/keys'
 import { session } from '../../state/session.svelte'
 
 /** Runs the shortcut of a key. Reports whether the key has one. */
 export function handleShortcut(event: KeyboardEvent, page: BoardPage): boolean {
-  if ((event.ctrlKey || event.metaKey) && !event.shiftKey && event.key.toLowerCase() === 'z') {
+  const key = keyOf(event)
+  if ((event.ctrlKey || event.metaKey) && !event.shiftKey && key === 'z') {
     if (!page.store.history.canUndo) return false
     page.store.history.undo()
     return true
@@ -16,7 +18,7 @@ export function handleShortcut(event: KeyboardEvent, page: BoardPage): boolean {
     ArrowUp: [0, -1],
     ArrowDown: [0, 1],
   }
-  const direction = arrows[event.key]
+  const direction = arrows[key]
   if (event.altKey) {
     if (!direction || !event.shiftKey) return false
     page.moveTargets(...direction)
@@ -24,7 +26,6 @@ export function handleShortcut(event: KeyboardEvent, page: BoardPage): boolean {
   }
   const letters: Record<string, [number, number]> = { h: [-1, 0], l: [1, 0], k: [0, -1], j: [0, 1] }
   const onCard = page.targets.length > 0
-  const key = event.key.length === 1 ? event.key.toLowerCase() : event.key
 
   if (direction) {
     if (event.shiftKey && direction[1] !== 0) page.extendSelection(direction[1])
