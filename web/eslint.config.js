@@ -32,7 +32,7 @@ const waits = [
 const keys = [
   {
     selector: 'BinaryExpression[right.value=/^[^ ]$/] MemberExpression[property.name="key"]',
-    message: 'Compare keyOf(event).',
+    message: 'Use keyOf(event) or isCommand.',
   },
   {
     selector: 'MemberExpression[property.name=/^(isComposing|keyCode)$/]',

@@ -74,6 +74,7 @@ for (const [name, open] of Object.entries(openers)) {
     const box = await open(page, world)
     await box.fill('')
     await box.focus()
+    await waitUntilSaved(page)
     const changes: string[] = []
     page.on('request', (request) => request.method() !== 'GET' && changes.push(request.url()))
     const devTools = await page.context().newCDPSession(page)

@@ -42,9 +42,10 @@ export async function startServer(folder: string, port: number, url: string, fla
   // Webhook receivers run on this machine, and failed deliveries are retried soon.
   args.push('--rate-limits', 'off', '--webhook-allow', '127.0.0.1', '--webhook-retry-pauses', '6s,1s')
   args.push('--operators', 'demo@example.com')
-  // setpriv asks Linux to kill the server when this process ends, even if it is killed.
-  const [command = '', ...prefix] = process.platform === 'linux' ? ['setpriv', '--pdeathsig=KILL', binary] : [binary]
-  const server = spawn(command, [...prefix, ...args], { stdio: ['ignore', 'pipe', 'pipe'] })
+  // On Linux, the server is killed when this process ends, even if that is by SIGKILL.
+  const onLinux = process.platform === 'linux'
+  if (onLinux) args.unshift('--pdeathsig=KILL', binary)
+  const server = spawn(onLinux ? 'setpriv' : binary, args, { stdio: ['ignore', 'pipe', 'pipe'] })
   const demo = flags.includes('--demo')
   let output = ''
   const ready = new Promise<void>((resolve, reject) => {

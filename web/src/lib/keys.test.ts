@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { hideCompositionKeys, keyOf } from './keys'
+import { hideCompositionKeys, isCommand, keyOf } from './keys'
 
 test('keys of an input method reach no handler', () => {
   hideCompositionKeys()
@@ -35,4 +35,16 @@ test.each([
   ['ı', 'KeyI', false, 'ı'], // Turkish, whose i is elsewhere
 ])('the key %s at %s with Shift %s is %s', (key, code, shiftKey, want) => {
   expect(keyOf(new KeyboardEvent('keydown', { key, code, shiftKey }))).toBe(want)
+})
+
+test('a command has no Alt or Shift', () => {
+  const press = (init: KeyboardEventInit) =>
+    isCommand(new KeyboardEvent('keydown', { key: 'z', code: 'KeyZ', ...init }), 'z')
+  expect(press({ ctrlKey: true })).toBe(true)
+  expect(press({ metaKey: true })).toBe(true)
+  expect(press({ ctrlKey: true, key: 'я' })).toBe(true)
+  expect(press({})).toBe(false)
+  expect(press({ ctrlKey: true, shiftKey: true, key: 'Z' })).toBe(false)
+  expect(press({ ctrlKey: true, altKey: true })).toBe(false) // AltGr on Windows
+  expect(press({ ctrlKey: true, key: 'y', code: 'KeyY' })).toBe(false)
 })

@@ -12,7 +12,7 @@ export function hideCompositionKeys(): void {
   addEventListener('keydown', hide, true)
 }
 
-/** The characters of keys other than letters and digits on a US keyboard, without and with Shift. */
+/** The characters of some keys of a US keyboard, without and with Shift. */
 const characters: Record<string, [string, string]> = {
   Comma: [',', '<'],
   Period: ['.', '>'],
@@ -31,4 +31,9 @@ export function keyOf({ key, code, shiftKey }: KeyboardEvent): string {
     if (name) return name.toLowerCase()
   }
   return key.length === 1 ? key.toLowerCase() : key
+}
+
+/** Reports whether a key is pressed with Ctrl or Cmd, and without Alt and Shift. */
+export function isCommand(event: KeyboardEvent, key: string): boolean {
+  return (event.ctrlKey || event.metaKey) && !event.altKey && !event.shiftKey && keyOf(event) === key
 }

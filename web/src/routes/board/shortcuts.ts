@@ -1,12 +1,11 @@
 // The keyboard shortcuts of a board.
 import type { BoardPage } from './boardPage.svelte'
-import { keyOf } from '../../lib/keys'
+import { isCommand, keyOf } from '../../lib/keys'
 import { session } from '../../state/session.svelte'
 
 /** Runs the shortcut of a key. Reports whether the key has one. */
 export function handleShortcut(event: KeyboardEvent, page: BoardPage): boolean {
-  const key = keyOf(event)
-  if ((event.ctrlKey || event.metaKey) && !event.shiftKey && key === 'z') {
+  if (isCommand(event, 'z')) {
     if (!page.store.history.canUndo) return false
     page.store.history.undo()
     return true
@@ -18,6 +17,7 @@ export function handleShortcut(event: KeyboardEvent, page: BoardPage): boolean {
     ArrowUp: [0, -1],
     ArrowDown: [0, 1],
   }
+  const key = keyOf(event)
   const direction = arrows[key]
   if (event.altKey) {
     if (!direction || !event.shiftKey) return false
