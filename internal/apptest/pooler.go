@@ -8,7 +8,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"github.com/jackc/pgx/v5"
@@ -57,25 +56,13 @@ logfile = %s
 	if err := errors.Join(os.WriteFile(file, []byte(config), 0o644), os.Chmod(folder, 0o777)); err != nil {
 		t.Fatal(err)
 	}
-	// The shell stops pgbouncer when its standard input closes, however this process ends.
-	run := program + " -q " + file
+	run := []string{program, "-q", file}
 	if os.Getuid() == 0 { // pgbouncer refuses to run as root
-		run = "setpriv --reuid=postgres --regid=postgres --clear-groups " + run
+		run = append([]string{"setpriv", "--reuid=postgres", "--regid=postgres", "--clear-groups"}, run...)
 	}
-	cmd := exec.Command("sh", "-c", run+` & cat >/dev/null; kill $!; wait`)
+	cmd := exec.Command(run[0], run[1:]...)
 	cmd.Stdout, cmd.Stderr = os.Stderr, os.Stderr
-	hold, err := cmd.StdinPipe()
-	if err == nil {
-		err = cmd.Start()
-	}
-	if err != nil {
-		t.Fatalf("start pgbouncer: %v", err)
-	}
-	t.Cleanup(func() {
-		if err := errors.Join(hold.Close(), cmd.Wait()); err != nil {
-			t.Logf("pgbouncer: %v", err)
-		}
-	})
+	Start(t, cmd)
 	query := direct.Query()
 	query.Set("host", folder)
 	query.Set("port", "6432")
@@ -95,7 +82,7 @@ logfile = %s
 func findPooler() (string, error) {
 	for _, folder := range append(filepath.SplitList(os.Getenv("PATH")), "/usr/sbin") {
 		program := filepath.Join(folder, "pgbouncer")
-		if info, err := os.Stat(program); err == nil && !info.IsDir() && !strings.Contains(program, " ") {
+		if info, err := os.Stat(program); err == nil && !info.IsDir() {
 			return program, nil
 		}
 	}

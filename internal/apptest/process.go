@@ -8,9 +8,8 @@ import (
 )
 
 // Start starts a program in a process group of its own. When the test ends, the program and its
-// children are killed. If the process of the test ends before, even with SIGKILL, they are killed too.
-// Wait waits until the program has ended and returns how, like cmd.Wait, which must not be called. It
-// may be called more than once, and by several goroutines.
+// children are killed. They are also killed if the process of the test ends before, even by SIGKILL.
+// Call wait instead of cmd.Wait; it may be called more than once, and by several goroutines.
 func Start(t testing.TB, cmd *exec.Cmd) (wait func() error) {
 	t.Helper()
 	attributes := syscall.SysProcAttr{}

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -37,11 +36,11 @@ func TestStartedProgramsEndWithTheTest(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = wait()
-	for _, field := range strings.Fields(line) {
-		pid, err := strconv.Atoi(field)
-		if err != nil {
-			t.Fatalf("the test printed %q, want two process ids", line)
-		}
+	var child, parent int
+	if _, err := fmt.Sscan(line, &child, &parent); err != nil {
+		t.Fatalf("the test printed %q, want two process ids", line)
+	}
+	for _, pid := range []int{child, parent} {
 		Eventually(t, fmt.Sprintf("process %d ends", pid), func() bool { return syscall.Kill(pid, 0) == syscall.ESRCH || zombie(pid) })
 	}
 }
