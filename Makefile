@@ -172,13 +172,13 @@ check-architecture:
 # The tests that write the golden files only compare them here.
 .PHONY: check-golden
 check-golden:
-	go run ./tools/gotest -count=1 -vet=off -run '^TestGolden' ./internal ./internal/app $(GOLDEN_PACKAGES)
+	$(GOTEST) $(GOTEST_FLAGS) -run '^TestGolden' ./internal ./internal/app $(GOLDEN_PACKAGES)
 
 # internal/app comes first, because the documents contain its examples.
 .PHONY: golden
 golden: web/node_modules/.installed ## rewrite the golden files and the types generated from them; review the diff as an interface change
-	UPDATE_GOLDEN=1 go run ./tools/gotest -count=1 -run '^TestGolden' ./internal/app
-	UPDATE_GOLDEN=1 go run ./tools/gotest -count=1 -run '^TestGolden' ./internal $(GOLDEN_PACKAGES)
+	UPDATE_GOLDEN=1 $(GOTEST) $(GOTEST_FLAGS) -run '^TestGolden' ./internal/app
+	UPDATE_GOLDEN=1 $(GOTEST) $(GOTEST_FLAGS) -run '^TestGolden' ./internal $(GOLDEN_PACKAGES)
 	cd web && npm run --silent schema
 
 # Turn off usage reports and update checks.
