@@ -102,7 +102,13 @@ func node(t *testing.T, modules string, env []string, args ...string) *exec.Cmd 
 	}
 	cmd := exec.CommandContext(ctx, binaries[0], args...)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
+	cmd.Cancel = func() error {
+		group, err := syscall.Getpgid(cmd.Process.Pid)
+		if err != nil {
+			return err
+		}
+		return syscall.Kill(-group, syscall.SIGKILL)
+	}
 	cmd.WaitDelay = time.Second
 	home := t.TempDir()
 	cmd.Dir = home

@@ -12,25 +12,27 @@ import (
 // Call wait instead of cmd.Wait; it may be called more than once, and by several goroutines.
 func Start(t testing.TB, cmd *exec.Cmd) (wait func() error) {
 	t.Helper()
-	attributes := syscall.SysProcAttr{}
-	if cmd.SysProcAttr != nil {
-		attributes = *cmd.SysProcAttr
-	}
-	attributes.Setpgid = true
-	cmd.SysProcAttr = &attributes
-	if err := cmd.Start(); err != nil {
-		t.Fatalf("start %s: %v", cmd.Path, err)
-	}
-	// The guard belongs to the group. Its input ends when this process does, however it ends.
+	// The guard leads the group. Its input ends when this process does, however it ends. It starts
+	// first, so that the program is never without it.
 	guard := exec.Command("sh", "-c", "read -r _; kill -KILL 0")
-	guard.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pgid: cmd.Process.Pid}
+	guard.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	hold, err := guard.StdinPipe()
 	if err == nil {
 		err = guard.Start()
 	}
 	if err != nil {
-		_ = cmd.Process.Kill()
-		t.Fatalf("guard the processes of %s: %v", cmd.Path, err)
+		t.Fatalf("start the guard of %s: %v", cmd.Path, err)
+	}
+	attributes := syscall.SysProcAttr{}
+	if cmd.SysProcAttr != nil {
+		attributes = *cmd.SysProcAttr
+	}
+	attributes.Setpgid, attributes.Pgid = true, guard.Process.Pid
+	cmd.SysProcAttr = &attributes
+	if err := cmd.Start(); err != nil {
+		_ = hold.Close()
+		_ = guard.Wait()
+		t.Fatalf("start %s: %v", cmd.Path, err)
 	}
 	wait = sync.OnceValue(cmd.Wait)
 	t.Cleanup(func() {
