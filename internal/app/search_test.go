@@ -67,7 +67,7 @@ func corpus(t *testing.T, s *apptest.Service) (ada, bob *apptest.Person, boardID
 	}
 	card("A Café in the STRASSE", "", apptest.Fields{"labels": []string{bug}})
 	card("B cafe, Straße!", "İzmir ışık", apptest.Fields{"labels": []string{idea, bug}, "assignees": []string{ada.ID}})
-	card("C 日本語の本", "東京", nil)
+	card("C 日本語の本", "東京. 주간회의는 월요일에, PR을 백업을", nil)
 	d := card("D 🎉 rocket", "one-two three_four", apptest.Fields{"assignees": []string{ada.ID, bob.ID}})
 	ada.Must("add_comment", apptest.Fields{"cardId": d, "text": "The printer wants: it (by Friday)."})
 	bob.Must("add_comment", apptest.Fields{"cardId": d, "text": "O'Brien said \"AND\" & NOT near | foo:bar <-> baz\\qux"})
@@ -108,6 +108,8 @@ func TestSearchOperators(t *testing.T) {
 		{q: "STRAẞE", want: "AB"},
 		{q: "izmir", want: "B"}, {q: "ISIK", want: "B"}, {q: "ışık", want: "B"},
 		{q: "日本", want: "C"}, {q: "本", want: "C"}, {q: "本日", want: ""}, {q: "東京", want: "C"}, {q: "京*", want: "C"},
+		{q: "회의", want: "C"}, {q: "월요일", want: "C"}, {q: "백업", want: "C"}, {q: "주간 회의*", want: "C"}, {q: "PR", want: "C"},
+		{q: "업백", want: ""}, {q: "description:회의", want: "C"}, {q: "-백업", want: without("C")},
 		{q: "🎉", want: ""}, {q: "🎉 rocket", want: "D"}, {q: "-🎉 rocket", want: "D"},
 		{q: "rocket", want: "D"}, {q: "rocket*", want: "DF"}, {q: "rock*", want: "DF"}, {q: "r*", want: "DF"},
 		{q: "rock", want: ""}, {q: "ocket", want: ""},

@@ -151,6 +151,9 @@ func Open(ctx context.Context, opts Options) (*DB, error) {
 	if err := db.fillWorkspaces(ctx); err != nil {
 		return nil, errors.Join(fmt.Errorf("index text by workspace: %w", err), e.Close())
 	}
+	if err := db.fillScripts(ctx); err != nil {
+		return nil, errors.Join(fmt.Errorf("index text by letters: %w", err), e.Close())
+	}
 	if err := db.redactComments(ctx); err != nil {
 		return nil, errors.Join(fmt.Errorf("redact comments: %w", err), e.Close())
 	}

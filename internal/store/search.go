@@ -107,6 +107,23 @@ func (db *DB) fillWorkspaces(ctx context.Context) error {
 	})
 }
 
+// fillScripts indexes the boards with text in scripts that query.Words began to split
+// into letters with migration 050: Hangul, Bopomofo, Yi, Tai scripts, Javanese and
+// Balinese. It runs once, after that migration.
+func (db *DB) fillScripts(ctx context.Context) error {
+	const letters = "[\u1100-\u11ff\u1950-\u19df\u1a20-\u1aaf\u1b00-\u1b7f\u3100-\u312f\u31a0-\u31bf" +
+		"\ua000-\ua4cf\ua960-\ua9df\uaa80-\uaadf\uac00-\ud7ff]"
+	contains := "GLOB '*" + letters + "*'"
+	if db.dialect().RowLocks {
+		contains = "~ '" + letters + "'"
+	}
+	boards := "SELECT DISTINCT c.board_id FROM texts t JOIN cards c ON c.id = t.card_id WHERE t.words " + contains
+	return db.fillBoards(ctx, "texts_scripts", boards, "indexing cards with Korean and similar text",
+		func(ctx context.Context, tx *Tx, boardID, after string) (string, bool, error) {
+			return tx.indexBoard(ctx, boardID, after, fillBatch)
+		})
+}
+
 // fillBatch is the maximum number of cards that one transaction fills.
 const fillBatch = 500
 

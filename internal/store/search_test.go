@@ -185,6 +185,41 @@ func TestOpenIndexesOldCards(t *testing.T) {
 	}
 }
 
+// Before migration 050, a run of Hangul was one word of the search index. Open indexes
+// the cards that contain such words again, and only those.
+func TestOpenSplitsHangul(t *testing.T) {
+	t.Parallel()
+	apptest.EmptyDatabases(t, func(t *testing.T, address string) {
+		s := apptest.New(t, address, apptest.Options{})
+		ada := s.Person("Ada")
+		workspace := ada.Workspace("Engines", board.PlanTeam)
+		for name, title := range map[string]string{"Korean": "PR을 백업을", "English": "Backup"} {
+			b := ada.Must("create_board", apptest.Fields{"workspaceId": workspace, "name": name}).ID()
+			list := ada.Must("create_list", apptest.Fields{"boardId": b, "name": "To do"}).ID()
+			ada.Must("create_card", apptest.Fields{"listId": list, "title": title})
+		}
+		s.Write(board.System(), func(ctx context.Context, tx *store.Tx) error {
+			for _, text := range []string{
+				"UPDATE texts SET words = ' pr을 백업을 ' WHERE words LIKE '% pr %'",
+				"UPDATE texts SET words = ' kept ' WHERE words = ' backup '",
+				"INSERT INTO settings (key, value) VALUES ('texts_scripts', 'old words')",
+			} {
+				if err := tx.Change(ctx, text); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		again := apptest.New(t, address, apptest.Options{})
+		if got, want := indexEntries(t, again), []string{"title kept ", "title pr 을 백 업 을 "}; !slices.Equal(got, want) {
+			t.Errorf("got index entries %q, want %q", got, want)
+		}
+		if left := again.Column("SELECT key FROM settings WHERE key = 'texts_scripts'"); len(left) > 0 {
+			t.Error("the setting remains, so the next start would index again")
+		}
+	})
+}
+
 // BenchmarkInsertCard inserts cards with a short title that contains either some words
 // for the search index or none.
 func BenchmarkInsertCard(b *testing.B) {
