@@ -5,6 +5,7 @@
 import type { Card } from '../api/types'
 import { addMonths, isDay, mondayOf } from './days'
 import { addDays, urgency, wallClock } from '../state/due'
+import { fold } from './words'
 
 /** The data that a matcher needs in addition to the card. */
 export type MatchContext = {
@@ -37,15 +38,6 @@ const aliases: Readonly<Record<string, string>> = {
 }
 /** Keys that only the server's search supports. */
 const serverOnlyKeys = 'board commenter description comment checklist status sort'.split(' ')
-
-/** Converts text to lower case, removes accents and replaces ß with ss, so that it can be compared. */
-export function normalize(text: string): string {
-  return text
-    .normalize('NFKD')
-    .replace(/\p{Mn}/gu, '')
-    .toLowerCase()
-    .replaceAll('ß', 'ss')
-}
 
 /** Parses a query into terms. */
 export function parseTerms(query: string): Term[] {
@@ -104,13 +96,13 @@ export function parseMatcher(query: string, context: MatchContext): Matcher {
 
 /** Returns the test for one value of a key, or null if the key or the value is not supported. */
 function testOf(key: string, value: Value, context: MatchContext): Test | null {
-  const word = normalize(value.text)
+  const word = fold(value.text)
   if (serverOnlyKeys.includes(key)) return null
   switch (key) {
     case '':
-      return (c) => normalize(`${c.title} #${c.number} ${c.labels.map((l) => l.name).join(' ')}`).includes(word)
+      return (c) => fold(`${c.title} #${c.number} ${c.labels.map((l) => l.name).join(' ')}`).includes(word)
     case 'title':
-      return (c) => normalize(c.title).includes(word)
+      return (c) => fold(c.title).includes(word)
     case 'is':
       return isTest(word, context)
     case 'has':
@@ -196,7 +188,7 @@ function itemTest(
   itemsOf: (card: Card) => readonly { id: string; name: string }[],
   special: { none: Test; me?: string },
 ): Test {
-  const word = normalize(value.text)
+  const word = fold(value.text)
   if (!value.quoted) {
     if (word === 'none') return special.none
     if (word === 'any') return (c) => !special.none(c)
@@ -204,7 +196,7 @@ function itemTest(
   }
   return (card) =>
     itemsOf(card).some((item) => {
-      const name = normalize(item.name)
+      const name = fold(item.name)
       if (item.id === value.text || name === word) return true
       return !value.quoted && (name.startsWith(word) || name.includes(` ${word}`)) && name !== ''
     })

@@ -1,12 +1,9 @@
 // Searches the time zones that the browser supports.
+import { fold } from '../../lib/words'
+
 export type Zone = { id: string; place: string; region: string; offset: string; minutes: number }
 
-const normalize = (text: string) =>
-  text
-    .normalize('NFD')
-    .replace(/\p{M}/gu, '')
-    .toLowerCase()
-    .replace(/[_/+\-−:]+/g, ' ')
+const wordsOf = (text: string) => fold(text).replace(/[_/+\-−:]+/g, ' ')
 
 /** Returns all time zones with their current UTC offsets, from west to east. */
 export function allZones(now: Date, ids: readonly string[] = Intl.supportedValuesOf('timeZone')): Zone[] {
@@ -32,12 +29,12 @@ function offsetOf(timeZone: string, now: Date): string {
 
 /** Returns the zones whose ID and offset contain all words of the text. Places that begin with the text come first. */
 export function findZones(zones: readonly Zone[], text: string): Zone[] {
-  const words = normalize(text).split(' ').filter(Boolean)
+  const words = wordsOf(text).split(' ').filter(Boolean)
   if (words.length === 0) return [...zones]
   const matching = zones.filter((z) => {
-    const searchText = normalize(`${z.id} ${z.offset}`)
+    const searchText = wordsOf(`${z.id} ${z.offset}`)
     return words.every((w) => searchText.includes(w))
   })
-  const rank = (z: Zone) => (normalize(z.place).startsWith(words.join(' ')) ? 0 : 1)
+  const rank = (z: Zone) => (wordsOf(z.place).startsWith(words.join(' ')) ? 0 : 1)
   return matching.sort((a, b) => rank(a) - rank(b))
 }

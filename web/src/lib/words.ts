@@ -1,0 +1,34 @@
+// Words in all scripts: how to compare them, and where they begin and end.
+
+/**
+ * Scripts whose words join their neighbors without a space. The server has the same list
+ * (JoinsWords in internal/board/script.go).
+ */
+const joining =
+  'Han Hiragana Katakana Bopomofo Hangul Yi Thai Lao Khmer Myanmar Tai_Le New_Tai_Lue Tai_Tham Tai_Viet Javanese Balinese'
+    .split(' ')
+    .map((script) => `\\p{Script=${script}}`)
+    .join('') + 'ー'
+
+const separateWordPart = `(?![${joining}])[\\p{L}\\p{N}\\p{M}]`
+
+/**
+ * Matches where a word may begin. Underscores around a word do not belong to it. This and wordEnd are for
+ * regular expressions with the flag u.
+ */
+export const wordStart = `(?<!${separateWordPart}_*)`
+
+/** Matches where a word may end, after a part of it. */
+export const wordEnd = `(?!\\p{M})(?:(?<=[${joining}])|(?!_*${separateWordPart}))`
+
+/**
+ * Returns text for comparisons: in lower case, without accents, with ß as ss, and with one form
+ * of each character and space.
+ */
+export function fold(text: string): string {
+  return text
+    .normalize('NFKD')
+    .replace(/\p{Mn}/gu, '')
+    .toLowerCase()
+    .replaceAll('ß', 'ss')
+}
