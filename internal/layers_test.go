@@ -29,6 +29,8 @@ var layers = []layer{
 	{"internal/board", nothing, nothing, "nearly every package uses its types, so it depends only on the standard library"},
 	{"internal/query", []string{"internal/board"}, []string{"golang.org/x/text"},
 		"it parses text into a tree and does not depend on a database"},
+	{"internal/mention", []string{"internal/board"}, []string{"golang.org/x/text"}, "it finds names in text and does not depend on a " +
+		"database"},
 	{"internal/seal", nothing, nothing,
 		"encryption code must be short enough to review in one sitting, and may trust only the standard library"},
 	{"internal/password", nothing, []string{"golang.org/x/text"}, "it checks a password and does not depend on accounts"},
@@ -39,8 +41,8 @@ var layers = []layer{
 		"it runs transactions and does not depend on the tables of the product"},
 	{"internal/store/search", []string{"internal/board", "internal/query", "internal/sqldb"}, nothing, "it translates queries to " +
 		"SQL and does not run them"},
-	{"internal/store", []string{"internal/board", "internal/query", "internal/seal", "internal/sqldb", "internal/store/search",
-		"internal/trace"}, nil, "it stores records and authorizes access to them, and does not depend on operations"},
+	{"internal/store", []string{"internal/board", "internal/mention", "internal/query", "internal/seal", "internal/sqldb",
+		"internal/store/search", "internal/trace"}, nil, "it stores records and authorizes access to them, and does not depend on operations"},
 	{"internal/dbtool", []string{"internal/board", "internal/seal", "internal/sqldb", "internal/store", "internal/store/search"},
 		nil, "it works on whole databases, not on single records"},
 	{"internal/spool", nothing, nothing, "it stores bytes and does not interpret them"},

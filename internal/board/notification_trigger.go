@@ -58,13 +58,7 @@ func NotificationTriggerOf(e Event) (NotificationTrigger, bool) {
 
 // MayMention reports whether the text can mention anyone. If so, the caller must load
 // the people of the board.
-func (t NotificationTrigger) MayMention() bool { return strings.Contains(t.Text, "@") }
-
-// Mentioned returns the ids of the people whom the text mentions, except those whom
-// the text before the change already mentioned.
-func (t NotificationTrigger) Mentioned(people []UserRef) []string {
-	return without(Mentioned(t.Text, people), Mentioned(t.Before, people))
-}
+func (t NotificationTrigger) MayMention() bool { return strings.ContainsAny(t.Text, "@＠") }
 
 // Followers are the people who follow a card.
 type Followers struct {

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"cardwall/internal/board"
+	"cardwall/internal/mention"
 )
 
 func TestReasonsForNotifications(t *testing.T) {
@@ -78,7 +79,7 @@ func TestReasonsForNotifications(t *testing.T) {
 				if trigger.Comment != "" && trigger.Comment != comment.ID {
 					t.Errorf("got comment %q, want %q", trigger.Comment, comment.ID)
 				}
-				got = trigger.Reasons(board.Actor{Type: board.ActorPerson, ID: &ada}, trigger.Mentioned(people), c.followers)
+				got = trigger.Reasons(board.Actor{Type: board.ActorPerson, ID: &ada}, mention.Added(trigger.Before, trigger.Text, people), c.followers)
 			}
 			if !maps.Equal(got, c.want) {
 				t.Errorf("got reasons %v, want %v", got, c.want)

@@ -6,6 +6,8 @@ import (
 	"unicode/utf8"
 
 	"golang.org/x/text/unicode/norm"
+
+	"cardwall/internal/board"
 )
 
 // Fold normalizes text so that words can be compared. It converts to lower case and
@@ -91,9 +93,10 @@ func spelled(r rune) string {
 
 // Words folds s and splits it into words. It is the only tokenizer, both for the
 // search indexes of the databases and for queries. Letters, numbers and the marks
-// on them are word characters; all other characters separate words. In the scripts
-// that isSingle lists, each letter with its marks is a word, so that a search finds
-// any part of the text. Words longer than MaxWordRunes are truncated. Joining the words with spaces and splitting
+// on them are word characters; all other characters separate words. In scripts
+// whose words join their neighbors (see board.JoinsWords), each letter with its marks is
+// a word, so that a search finds any part of the text. Words longer than MaxWordRunes are
+// truncated. Joining the words with spaces and splitting
 // them again returns the same words.
 func Words(s string) []string {
 	var words []string
@@ -116,7 +119,7 @@ func Words(s string) []string {
 			cut(end)
 			continue
 		default:
-			if single := isSingle(r); start < 0 || single || alone {
+			if single := board.JoinsWords(r); start < 0 || single || alone {
 				cut(end)
 				start, runes, alone = i, 0, single
 			}
@@ -128,17 +131,6 @@ func Words(s string) []string {
 	}
 	cut(end)
 	return words
-}
-
-// isSingle reports whether a letter belongs to a script in which a search for a part of
-// a run of letters is ordinary: one written without spaces between words (classes ID, SA
-// and AK of Unicode's line breaking, UAX #14), or Hangul, where particles are attached to
-// the word before, even to one in Latin letters. Tibetan needs no entry, because it marks
-// the end of each syllable.
-func isSingle(r rune) bool {
-	return r >= 0xE00 && (unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Bopomofo, unicode.Hangul,
-		unicode.Yi, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar, unicode.Tai_Le, unicode.New_Tai_Lue,
-		unicode.Tai_Tham, unicode.Tai_Viet, unicode.Javanese, unicode.Balinese) || r == 'ー')
 }
 
 // FoldName normalizes a name of a list, label, board or person, or an email

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"cardwall/internal/board"
+	"cardwall/internal/mention"
 	"cardwall/internal/sqldb"
 )
 
@@ -188,7 +189,7 @@ func (tx *Tx) mentioned(ctx context.Context, t trigger) ([]string, error) {
 		}); err != nil {
 		return nil, err
 	}
-	return t.Mentioned(people), nil
+	return mention.Added(t.Before, t.Text, people), nil
 }
 
 const notificationColumns = "notifications (id, user_id, kind, event, board_id, card_id, comment_id, actor_type, actor_id, " +

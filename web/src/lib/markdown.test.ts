@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { markdown, toggleTask, type MarkdownOptions } from './markdown'
 
@@ -17,6 +18,23 @@ test('mentions of the given people are highlighted', () => {
   expect(node.textContent?.trim()).toBe(text.replace(/[*`]/g, ''))
   expect(mentionsIn(renderWithNames('@ada @ada', ...people))).toHaveLength(2)
   expect(mentionsIn(renderWithNames('@ada'))).toEqual([])
+})
+
+test('mentions are highlighted by the rule of the server', () => {
+  const { people, texts } = JSON.parse(readFileSync('../internal/mention/testdata/mentions.json', 'utf8')) as {
+    people: string[]
+    texts: { text: string; mentions: string[] }[]
+  }
+  const plain = (text: string) =>
+    text
+      .normalize('NFC')
+      .replace(/\p{Zs}/gu, ' ')
+      .toLowerCase()
+  for (const { text, mentions } of texts) {
+    const marked = new Set(mentionsIn(renderWithNames(text, ...people)).map((mark) => plain(mark.slice(1))))
+    const found = people.filter((name) => marked.has(plain(name)) || marked.has(plain(name).split(' ')[0]!))
+    expect(found, text).toEqual(mentions)
+  }
 })
 
 test('HTML cannot imitate a mention', () => {
@@ -64,4 +82,6 @@ test('#1 becomes a link to card 1 of the board', () => {
     ['#2', '/cards/crd_2'],
   ])
   expect(render('See #1').querySelector('a')).toBeNull()
+  const joined = render('課題#1を、＃2번 a#3を #4abc', { card })
+  expect([...joined.querySelectorAll('a.card-link')].map((a) => a.textContent)).toEqual(['#1', '＃2'])
 })

@@ -2,6 +2,7 @@
 import DOMPurify from 'dompurify'
 import { Marked, type Tokens } from 'marked'
 import type { Attachment } from 'svelte/attachments'
+import { wordEnd, wordStart } from './words'
 
 const escapeHtml = (text: string) =>
   text.replace(/[&<>"]/g, (c) => ({ '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' })[c]!)
@@ -27,15 +28,20 @@ DOMPurify.addHook('afterSanitizeAttributes', (node) => {
   }
 })
 
-/** Returns a pattern for mentions of people. It follows the same rule as the server (internal/board/mention.go). */
-function mentionPattern(names: readonly string[]): RegExp | null {
-  const firstNames = names.map((name) => name.split(' ', 1)[0]!)
+/**
+ * Returns a pattern for mentions of people in composed text. It follows the same rule as the server
+ * (internal/mention).
+ */
+function mentionPattern(people: readonly string[]): RegExp | null {
+  const names = people.map((name) => name.normalize('NFC'))
+  const firstNames = names.map((name) => name.split(/[\p{Zs}\t]/u, 1)[0]!.toLowerCase())
   const unique = firstNames.filter((first) => firstNames.indexOf(first) === firstNames.lastIndexOf(first))
   const longestFirst = [...names, ...unique].filter(Boolean).sort((a, b) => b.length - a.length)
   if (longestFirst.length === 0) return null
-  const anyName = longestFirst.map((name) => name.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')).join('|')
-  const wordChars = '[\\p{L}\\p{N}\\p{Mn}_'
-  return new RegExp(`(?<!${wordChars}@/\\\\])@(?:${anyName})(?!${wordChars}])`, 'giu')
+  const anyName = longestFirst.map((name) =>
+    name.replace(/[.*+?^${}()|[\]\\]/g, '\\$&').replace(/[\p{Zs}\t]/gu, '[\\p{Zs}\\t]'),
+  )
+  return new RegExp(`(?<![@＠/\\\\])${wordStart}[@＠](?:${anyName.join('|')})${wordEnd}`, 'giu')
 }
 
 /** Wraps matches of a pattern in the elements that `wrapper` returns, except inside elements that match `skip`. */
@@ -50,6 +56,7 @@ function wrapMatches(
   while (walk.nextNode()) texts.push(walk.currentNode as Text)
   for (const text of texts) {
     if (text.parentElement?.closest(skip)) continue
+    text.data = text.data.normalize('NFC')
     // From last to first, because each match splits the text node.
     for (const { 0: match, index } of [...text.data.matchAll(pattern)].reverse()) {
       const element = wrapper(match)
@@ -73,7 +80,7 @@ function highlightMentions(root: DocumentFragment, names: readonly string[]): vo
   })
 }
 
-const cardNumber = /(?<![\p{L}\p{N}_&#/])#[1-9]\d{0,8}(?![\p{L}\p{N}_])/gu
+const cardNumber = new RegExp(`(?<![&#＃/])${wordStart}[#＃][1-9]\\d{0,8}${wordEnd}`, 'gu')
 
 /** Makes each #12 a link to the card with that number, except in code and links. */
 function linkCards(root: DocumentFragment, cardOf: NonNullable<MarkdownOptions['card']>): void {

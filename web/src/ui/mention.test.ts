@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { afterEach, expect, test } from 'vitest'
 import { matching, mention } from './mention'
 
@@ -16,11 +17,11 @@ test('matching finds people by the beginning of a first or last name', () => {
   expect(matching(people, 'x')).toEqual([])
 })
 
-function field(): HTMLTextAreaElement {
+function field(of: readonly { id: string; name: string }[] = people): HTMLTextAreaElement {
   HTMLElement.prototype.showPopover ??= () => undefined
   const node = document.createElement('textarea')
   document.body.append(node)
-  mention(() => people)(node)
+  mention(() => of)(node)
   return node
 }
 
@@ -39,4 +40,13 @@ test('typing @ suggests people, and Enter inserts the selected name', () => {
   node.dispatchEvent(new KeyboardEvent('keydown', { key: 'Enter', cancelable: true }))
   expect(node.value).toBe('so, @Adele Goldberg ')
   expect(document.querySelectorAll('[role=option]')).toHaveLength(0)
+})
+
+test('suggestions follow the rule of the server for the start of a mention', () => {
+  const table = JSON.parse(readFileSync('../internal/mention/testdata/mentions.json', 'utf8')) as {
+    people: string[]
+    typing: { text: string; suggestions: string[] }[]
+  }
+  const node = field(table.people.map((name) => ({ id: name, name })))
+  for (const { text, suggestions } of table.typing) expect(type(node, text), text).toEqual(suggestions)
 })

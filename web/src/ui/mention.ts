@@ -1,19 +1,21 @@
 import type { Attachment } from 'svelte/attachments'
+import { fold, wordStart } from '../lib/words'
 
 type Person = { id: string; name: string }
 
 const maxSuggestions = 6
-// An @ at the start of a word, followed by at most two words.
-const mentionPattern = /(?:^|[^\p{L}\p{N}\p{M}_@/\\])@([\p{L}\p{M}\p{N}'’.-]*(?: [\p{L}\p{M}\p{N}'’.-]*)?)$/u
+// An @ where a word may start, followed by at most two words.
+const namePart = "[\\p{L}\\p{M}\\p{N}'’.-]*"
+const mentionPattern = new RegExp(`(?<![@＠/\\\\])${wordStart}[@＠](${namePart}(?:\\p{Zs}${namePart})?)$`, 'u')
 
 let lastId = 0
 
 /** Returns at most six people whose name, or a word in it, begins with the text. */
 export function matching(people: readonly Person[], text: string): Person[] {
-  const prefix = text.toLocaleLowerCase()
+  const prefix = fold(text)
   return people
     .filter((p) => {
-      const name = p.name.toLocaleLowerCase()
+      const name = fold(p.name)
       return name.startsWith(prefix) || name.split(/\s+/).some((word) => word.startsWith(prefix))
     })
     .slice(0, maxSuggestions)
@@ -81,7 +83,10 @@ export function mention(people: () => readonly Person[]): Attachment<HTMLTextAre
       }
       suggestions = matching(people(), typed)
       // A name that was typed in full needs no suggestion.
-      if (suggestions.length === 0 || (suggestions.length === 1 && suggestions[0]!.name === typed.trimEnd())) {
+      if (
+        suggestions.length === 0 ||
+        (suggestions.length === 1 && fold(suggestions[0]!.name) === fold(typed.trimEnd()))
+      ) {
         hide()
         return
       }
