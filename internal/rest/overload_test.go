@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -121,6 +122,33 @@ func TestNotReadyDuringShutdown(t *testing.T) {
 	for _, path := range []string{"/healthz", "/api/public/v1/me"} {
 		if a := check(path); a.Status != http.StatusOK || a.Header.Get("Connection") != "close" {
 			t.Errorf("%s during shutdown: got status %d, headers %v; want 200 with Connection: close", path, a.Status, a.Header)
+		}
+	}
+}
+
+// /readyz says which headers of a proxy do not fit the base URL.
+func TestReadyNamesUnfittingHeaders(t *testing.T) {
+	t.Parallel()
+	s := apptest.New(t, t.TempDir()+"/cardwall.db", apptest.Options{})
+	for _, c := range []struct{ host, forwardedHost, scheme, want string }{
+		{"cardwall.example.com:443", "", "https", `{"status":"ready"}`},
+		{"10.1.2.3:8080", "", "", `{"status":"ready"}`},
+		{"[::1]:8080", "cardwall.example.com", "", `{"status":"ready"}`},
+		{"upstream", "", "", `["The Host header is upstream, but links point to ` + apptest.BaseURL + ` (CARDWALL_BASE_URL)."]`},
+		{"localhost:8080", "other.example.com", "http", `["The X-Forwarded-Host header is other.example.com, but links point to ` +
+			apptest.BaseURL + ` (CARDWALL_BASE_URL).","X-Forwarded-Proto is http, but links point to `},
+	} {
+		r := httptest.NewRequest(http.MethodGet, "/readyz", nil)
+		r.Host = c.host
+		for name, value := range map[string]string{"X-Forwarded-Host": c.forwardedHost, "X-Forwarded-Proto": c.scheme} {
+			if value != "" {
+				r.Header.Set(name, value)
+			}
+		}
+		w := httptest.NewRecorder()
+		s.Handler.ServeHTTP(w, r)
+		if w.Code != http.StatusOK || !strings.Contains(w.Body.String(), c.want) {
+			t.Errorf("%+v: got status %d, body %s; want 200 and %s", c, w.Code, w.Body, c.want)
 		}
 	}
 }
