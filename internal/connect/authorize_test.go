@@ -293,7 +293,7 @@ func TestBrowserClients(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
 	for _, path := range []string{
-		"/.well-known/oauth-protected-resource", "/.well-known/oauth-protected-resource/mcp",
+		"/.well-known/oauth-protected-resource", "/.well-known/oauth-protected-resource/mcp", "/.well-known/oauth-protected-resource/mcp/",
 		"/.well-known/oauth-authorization-server", "/.well-known/oauth-authorization-server/mcp",
 		"/oauth/token", "/oauth/register", "/oauth/revoke", "/oauth/device_authorization", "/auth.md",
 	} {

@@ -60,16 +60,7 @@ func validHeaders(r *http.Request) bool {
 	if kind := r.Header.Get("Content-Type"); kind != "application/json" {
 		return false
 	}
-	if len(r.Header.Values("Last-Event-Id")) > 0 {
-		return false
-	}
-	var plain, events bool
-	for _, accept := range strings.Split(strings.Join(r.Header.Values("Accept"), ","), ",") {
-		accept = strings.TrimSpace(accept)
-		plain = plain || accept == "application/json" || accept == "*/*"
-		events = events || accept == "text/event-stream" || accept == "*/*"
-	}
-	return plain && events
+	return len(r.Header.Values("Last-Event-Id")) == 0
 }
 
 // isPlainID reports whether all JSON encoders write an id in the same way.

@@ -8,6 +8,8 @@ import (
 	"net/http"
 	"net/netip"
 	"net/url"
+	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -26,7 +28,7 @@ func (e *Endpoint) Serve(w http.ResponseWriter, r *http.Request, caller board.Ca
 	if caller.TokenID == "" {
 		return board.Unauthenticated() // a session cookie is not valid here
 	}
-	if err := e.checkSource(r); err != nil {
+	if err := e.checkOrigin(r); err != nil {
 		return err
 	}
 	if r.Method != http.MethodPost {
@@ -49,9 +51,22 @@ func (e *Endpoint) Serve(w http.ResponseWriter, r *http.Request, caller board.Ca
 	ctx := context.WithValue(r.Context(), requestKey{}, &request{caller: caller, writer: w})
 	ctx, cancel := context.WithTimeout(ctx, e.Deadline)
 	defer cancel()
-	if d, ok := e.directCall(r, body); ok {
-		e.writeResult(w, d.id, d.stateless, e.call(ctx, d.tool, d.arguments))
+	r = r.WithContext(ctx)
+	if onlyEvents(r) {
+		events := &response{header: w.Header(), status: http.StatusOK}
+		e.respond(events, r, body)
+		writeEvent(w, events)
 		return nil
+	}
+	e.respond(w, r, body)
+	return nil
+}
+
+// respond handles a message and writes the response as JSON.
+func (e *Endpoint) respond(w http.ResponseWriter, r *http.Request, body []byte) {
+	if d, ok := e.directCall(r, body); ok {
+		e.writeResult(w, d.id, d.stateless, e.call(r.Context(), d.tool, d.arguments))
+		return
 	}
 	m, problem := readMessage(body)
 	if problem == nil {
@@ -59,19 +74,46 @@ func (e *Endpoint) Serve(w http.ResponseWriter, r *http.Request, caller board.Ca
 	}
 	if problem != nil {
 		writeError(w, m.id, problem)
-		return nil
+		return
 	}
-	e.serveSDK(w, r.WithContext(ctx), m, body)
-	return nil
+	e.serveSDK(w, r, m, body)
 }
 
-// checkSource rejects requests that a browser sends on behalf of a page on another
-// site. Such a request names that site in Origin or, with DNS rebinding, in Host.
-// Rebinding requires a host name, so IP addresses in Host are accepted.
-func (e *Endpoint) checkSource(r *http.Request) error {
-	if r.Host != e.base.Host && !e.isOwnHost(&url.URL{Scheme: e.base.Scheme, Host: r.Host}) {
-		return board.Forbidden("The Host header names another server. This server is %s.", e.BaseURL)
+// onlyEvents reports whether a client accepts a stream of events, but not JSON. Other
+// clients get JSON, even those that accept neither (RFC 9110, 12.5.1, lets a server
+// disregard the header), because the protocol has no other form.
+func onlyEvents(r *http.Request) bool {
+	events := false
+	for accepted := range strings.SplitSeq(strings.Join(r.Header.Values("Accept"), ","), ",") {
+		kind, _, _ := strings.Cut(accepted, ";")
+		switch strings.ToLower(strings.TrimSpace(kind)) {
+		case "application/json", "application/*", "*/*":
+			return false
+		case "text/event-stream":
+			events = true
+		}
 	}
+	return events
+}
+
+// writeEvent writes a response as a stream with one event. An error stays JSON.
+func writeEvent(w http.ResponseWriter, r *response) {
+	body := r.body.Bytes()
+	if r.status == http.StatusOK {
+		body = slices.Concat([]byte("event: message\ndata: "), bytes.ReplaceAll(body, []byte("\n"), []byte("\ndata: ")), []byte("\n\n"))
+		w.Header().Set("Content-Type", "text/event-stream")
+	}
+	if len(body) > 0 {
+		w.Header().Set("Content-Length", strconv.Itoa(len(body)))
+	}
+	w.WriteHeader(r.status)
+	_, _ = w.Write(body) // fails only if the client has disconnected
+}
+
+// checkOrigin rejects requests that a browser sends on behalf of a page on another site.
+// The name in Host needs no check, because such a page does not have the token, and a
+// proxy may replace Host.
+func (e *Endpoint) checkOrigin(r *http.Request) error {
 	for _, header := range r.Header.Values("Origin") {
 		origin, err := url.Parse(header)
 		if err != nil || origin.Scheme != e.base.Scheme || !sameHost(origin, e.base) {
@@ -79,13 +121,6 @@ func (e *Endpoint) checkSource(r *http.Request) error {
 		}
 	}
 	return nil
-}
-
-// isOwnHost reports whether host is this server's own, or one that a proxy in front of
-// the server may set.
-func (e *Endpoint) isOwnHost(host *url.URL) bool {
-	_, err := netip.ParseAddr(host.Hostname())
-	return err == nil || sameHost(host, e.base) || loopback(host.Hostname())
 }
 
 // sameHost reports whether two URLs have the same host and port. All loopback

@@ -139,6 +139,7 @@ func (e *Endpoint) serveSDK(w http.ResponseWriter, r *http.Request, m message, b
 	if replaced {
 		body = withID(body, jsontext.Value("0"))
 	}
+	r.Header.Set("Accept", "application/json, text/event-stream") // see onlyEvents
 	r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
 	response := &response{header: w.Header(), status: http.StatusOK}
 	e.sdk.ServeHTTP(response, r)

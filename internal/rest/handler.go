@@ -189,7 +189,7 @@ func (h *handler) serve(writer http.ResponseWriter, r *http.Request) {
 	if h.draining() {
 		header.Set("Connection", "close") // so that the next request goes to another server
 	}
-	w, r := h.begin(writer, r, id)
+	w, r := h.begin(writer, withoutSlash(r), id)
 	defer func() {
 		v := recover()
 		if v != nil && v != http.ErrAbortHandler {
@@ -208,6 +208,20 @@ func (h *handler) serve(writer http.ResponseWriter, r *http.Request) {
 		return
 	}
 	h.mux.ServeHTTP(w, r)
+}
+
+// withoutSlash returns a request for the MCP endpoint, or for its metadata (RFC 9728, 3.1),
+// without the slash that some clients append to the path.
+func withoutSlash(r *http.Request) *http.Request {
+	plain, found := strings.CutSuffix(r.URL.Path, board.MCPPath+"/")
+	if !found || plain != "" && !strings.HasPrefix(plain, "/.well-known/") {
+		return r
+	}
+	r = r.WithContext(r.Context())
+	address := *r.URL
+	address.Path, address.RawPath = plain+board.MCPPath, ""
+	r.URL = &address
+	return r
 }
 
 // requestID returns the client's request id if it is well-formed, and otherwise a
