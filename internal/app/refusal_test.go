@@ -33,16 +33,18 @@ func TestRefusalsListAllowedValues(t *testing.T) {
 			{"move_card", fields{"cardId": w.card, "listId": w.list, "position": "middle"},
 				`position must be "top", "bottom", {"before": string} or {"after": string}.`},
 			{"update_list", fields{"listId": w.list, "wipLimit": 1.5},
-				"wipLimit must be a whole number from 1 to 200000, or null."},
+				"wipLimit must be a whole number from 1 to 200000, or null, but is a fraction."},
 			{"update_list", fields{"listId": w.list, "wipLimit": 0},
 				"wipLimit must be a whole number from 1 to 200000, or null."},
 			{"update_list", fields{"listId": w.list, "wipLimit": 1e300},
 				"wipLimit must be a whole number from 1 to 200000, or null."},
 			{"update_list", fields{"listId": w.list, "wipMode": "x"}, "wipMode must be one of soft, hard."},
-			{"update_card", fields{"cardId": w.card, "done": "yes"}, "done must be true or false."},
+			{"update_card", fields{"cardId": w.card, "done": "yes"}, "done must be true or false, but is a string."},
+			{"update_card", fields{"cardId": w.card, "done": nil}, "done must not be null. Leave it out instead."},
+			{"create_card", fields{"listId": w.list, "title": nil}, "title is required and must not be null."},
 			{"update_card", fields{"cardId": w.card, "title": strings.Repeat("x", 513)},
 				"title must be a string of at most 512 characters."},
-			{"set_card_labels", fields{"cardId": w.card, "add": []any{1}}, "add[0] must be a string that is not empty."},
+			{"set_card_labels", fields{"cardId": w.card, "add": []any{1}}, "add[0] must be a string that is not empty, but is a number."},
 			{"get_board", fields{"boardId": strings.Repeat("x", 65)}, "boardId must be a string of at most 64 characters."},
 		} {
 			a := w.owner.Refused(board.CodeInvalidRequest, c.operation, c.in)
@@ -100,6 +102,40 @@ func TestWholeNumbersInAnyNotation(t *testing.T) {
 			a := w.owner.Send("PATCH", "/lists/"+w.list, `{"wipLimit":`+text+`}`)
 			if a.Status != 200 || a.Data.(map[string]any)["wipLimit"] != 5.0 {
 				t.Errorf("wipLimit %s: got status %d, body %s; want 200 and 5", text, a.Status, a.Raw)
+			}
+		}
+	})
+}
+
+// Tools accept whole numbers in any notation too, and null for optional arguments, because some
+// clients fill in all of them. A value of another kind is refused with its kind.
+func TestToolsAcceptEveryNotation(t *testing.T) {
+	t.Parallel()
+	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
+		w := newWorld(s)
+		number := func(text string) json.RawMessage { return json.RawMessage(text) }
+		for _, text := range []string{"10.0", "1e1", "100E-1", "10", "null"} {
+			if a := w.owner.Tool("list_my_cards", fields{"limit": number(text)}); a.Failed {
+				t.Errorf("limit %s: got %s, want success", text, a.Text)
+			}
+		}
+		filled := fields{"listId": w.list, "title": "Filled", "description": nil, "labels": nil, "assignees": nil, "position": nil,
+			"due": fields{"dueDate": "2026-03-01", "dueTime": nil, "startDate": nil, "timeZone": nil}, "idempotencyKey": nil}
+		if a := w.owner.Tool("create_card", filled); a.Failed {
+			t.Errorf("nulls: got %s, want success", a.Text)
+		}
+		for _, c := range []struct {
+			in   fields
+			want string
+		}{
+			{fields{"limit": 10.5}, "limit must be a whole number from 1 to 200, but is a fraction."},
+			{fields{"limit": true}, "limit must be a whole number from 1 to 200, but is a boolean."},
+			{fields{"limit": []int{1}}, "limit must be a whole number from 1 to 200, but is an array."},
+			{fields{"limit": number("1e300")}, "limit must be a whole number from 1 to 200, but is a number."},
+			{fields{"cursor": fields{}}, "cursor must be a string, but is an object."},
+		} {
+			if a := w.owner.Tool("list_my_cards", c.in); a.Code != board.CodeInvalidRequest || a.Message != c.want {
+				t.Errorf("%v: got %s, want %s", c.in, a.Text, c.want)
 			}
 		}
 	})

@@ -49,7 +49,16 @@ func (in *Input) explain(s *huma.Schema, name string, err error) (string, board.
 	if out.Field == "" {
 		return fmt.Sprintf("The body must be %s.", out.Allowed), out
 	}
+	if slices.Contains(kindErrors, detail.Message) {
+		return fmt.Sprintf("%s must be %s, but is %s.", out.Field, out.Allowed, kindOf(detail.Value)), out
+	}
 	return fmt.Sprintf("%s must be %s.", out.Field, out.Allowed), out
+}
+
+// kindErrors are the validator's messages for a value of the wrong kind.
+var kindErrors = []string{
+	validation.MsgExpectedBoolean, validation.MsgExpectedNumber, validation.MsgExpectedInteger, validation.MsgExpectedString,
+	validation.MsgExpectedArray, validation.MsgExpectedObject,
 }
 
 // bodyFault explains why a body that matches its schema cannot be decoded into

@@ -1,12 +1,16 @@
 package op
 
 import (
+	"bytes"
 	"errors"
 	"maps"
+	"math"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 
+	"github.com/danielgtaylor/huma/v2"
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -50,7 +54,8 @@ func KeyOf(values []string) (string, error) {
 // the operation accepts one. It refuses an invalid JSON object, an invalid key,
 // unknown fields, missing path parameters, and values that cannot be written in a
 // path or a query. The engine validates the rest. The order of fields in the object
-// does not affect the result.
+// does not affect the result. Null in an optional field that does not allow it counts
+// as absent, because some clients fill in every field.
 func (o *Operation) Spread(object []byte) (args Arguments, key string, err error) {
 	given, err := fieldsOf(object)
 	if err != nil {
@@ -58,8 +63,14 @@ func (o *Operation) Spread(object []byte) (args Arguments, key string, err error
 	}
 	if v, ok := given[KeyField]; ok && o.Keyed() {
 		delete(given, KeyField)
-		if key, err = textOf(KeyField, v); err == nil {
-			err = CheckKey(KeyField, key)
+		switch v.Kind() {
+		case 'n':
+		case '"':
+			if key, err = textOf(KeyField, v); err == nil {
+				err = CheckKey(KeyField, key)
+			}
+		default:
+			err = CheckKey(KeyField, "")
 		}
 		if err != nil {
 			return Arguments{}, "", err
@@ -75,7 +86,13 @@ func (o *Operation) Spread(object []byte) (args Arguments, key string, err error
 			continue
 		}
 		delete(given, f.Name)
+		if v.Kind() == 'n' && !f.Required && !f.Schema.Nullable {
+			continue
+		}
 		if f.In == InBody {
+			if bytes.Contains(v, []byte("null")) {
+				v = o.Input.withoutNulls(f.Schema, v)
+			}
 			if len(body) > 1 {
 				body = append(body, ',')
 			}
@@ -153,24 +170,80 @@ func objectFault(err error) error {
 	return board.Invalid("The arguments are not a complete JSON object.")
 }
 
+// withoutNulls returns a value without the fields that are null although they are
+// optional and do not allow it.
+func (in *Input) withoutNulls(s *huma.Schema, text jsontext.Value) jsontext.Value {
+	var v any
+	if json.Unmarshal(text, &v) != nil {
+		return text
+	}
+	in.dropNulls(s, v)
+	out, err := json.Marshal(v, json.Deterministic(true))
+	if err != nil {
+		return text
+	}
+	return out
+}
+
+func (in *Input) dropNulls(s *huma.Schema, v any) {
+	s = in.resolve(s)
+	switch v := v.(type) {
+	case map[string]any:
+		for name, value := range v {
+			field := s.Properties[name]
+			switch {
+			case field == nil:
+			case value != nil:
+				in.dropNulls(field, value)
+			case !field.Nullable && !slices.Contains(s.Required, name):
+				delete(v, name)
+			}
+		}
+	case []any:
+		for _, value := range v {
+			if s.Items != nil {
+				in.dropNulls(s.Items, value)
+			}
+		}
+	}
+}
+
 // text returns a value as it is written in a path or a query. In a query, numbers
 // and booleans are allowed as well as strings.
 func (f Field) text(v jsontext.Value) (string, error) {
-	switch v.Kind() {
-	case 'n':
-		return "", board.Invalid("%s must not be null. Leave it out instead.", f.Name).In(f.Name, board.RuleValue)
-	case '0', 't', 'f':
-		if f.In == InQuery {
+	if v.Kind() == '"' {
+		return textOf(f.Name, v)
+	}
+	var value any
+	if err := json.Unmarshal(v, &value); err != nil {
+		return "", objectFault(err)
+	}
+	isText := f.Schema.Type == huma.TypeString
+	switch value := value.(type) {
+	case nil:
+		return "", board.Invalid("%s is required and must not be null.", f.Name).In(f.Name, board.RuleRequired)
+	case bool:
+		if f.In == InQuery && (isText || f.Schema.Type == huma.TypeBoolean) {
 			return string(v), nil
 		}
+	case float64:
+		whole := value == math.Trunc(value) && math.Abs(value) <= maxExact
+		switch {
+		case f.In != InQuery:
+		case isText:
+			return string(v), nil
+		case f.Schema.Type == huma.TypeInteger && whole: // in JSON Schema, 10.0 and 1e1 are whole numbers
+			return strconv.FormatInt(int64(value), 10), nil
+		}
 	}
-	return textOf(f.Name, v)
+	return "", f.wrongKind(value)
 }
 
+// maxExact is the largest whole number up to which a float64 represents each one.
+const maxExact = 1 << 53
+
+// textOf returns the text of a JSON string.
 func textOf(name string, v jsontext.Value) (string, error) {
-	if v.Kind() != '"' {
-		return "", board.Invalid("%s must be a string.", name).In(name, board.RuleValue)
-	}
 	text, err := jsontext.AppendUnquote(nil, v)
 	if err != nil {
 		return "", board.Invalid("%s must be valid UTF-8.", name).In(name, board.RuleValue)

@@ -188,7 +188,12 @@ func (in *Input) decodeBody(body []byte, value reflect.Value) error {
 		return err
 	}
 	for name, v := range object {
-		if s := in.Body.Properties[name]; s != nil && v == nil && !s.Nullable {
+		s := in.Body.Properties[name]
+		switch {
+		case s == nil || v != nil || s.Nullable:
+		case slices.Contains(in.Body.Required, name):
+			return board.Invalid("%s is required and must not be null.", name).In(name, board.RuleRequired)
+		default:
 			return board.Invalid("%s must not be null. Leave it out instead.", name).In(name, board.RuleValue)
 		}
 	}
@@ -216,7 +221,7 @@ func (in *Input) setText(f Field, text string, dest reflect.Value) error {
 		v = n
 	case huma.TypeBoolean:
 		if text != "true" && text != "false" {
-			return board.Invalid("%s must be true or false.", f.Name).In(f.Name, board.RuleValue)
+			return board.Invalid("%s must be %s.", f.Name, f.kind()).In(f.Name, board.RuleValue)
 		}
 		v = text == "true"
 	default:

@@ -1,8 +1,11 @@
 package op
 
 import (
+	"math"
 	"strconv"
 	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
 
 	"cardwall/internal/board"
 )
@@ -22,10 +25,8 @@ func (f Field) checkFilled(text string) error {
 // takes returns a sentence about the values that the parameter accepts.
 func (f Field) takes() string {
 	switch {
-	case f.Schema.Type == "boolean":
-		return "It must be true or false."
-	case f.Schema.Type == "integer":
-		return "It must be a whole number" + f.bounds() + "."
+	case f.Schema.Type == huma.TypeBoolean, f.Schema.Type == huma.TypeInteger:
+		return "It must be " + f.kind() + "."
 	case len(f.Schema.Enum) > 0:
 		values := make([]string, len(f.Schema.Enum))
 		for i, v := range f.Schema.Enum {
@@ -36,14 +37,50 @@ func (f Field) takes() string {
 	return f.Schema.Description
 }
 
-// number parses a whole number as it is written in JSON: without a plus sign and
+// number parses a whole number as it is written in a URL: without a plus sign and
 // without leading zeros.
 func (f Field) number(text string) (int64, error) {
 	n, err := strconv.ParseInt(text, 10, 64)
 	if err != nil || strconv.FormatInt(n, 10) != text {
-		return 0, board.Invalid("%s must be a whole number%s.", f.Name, f.bounds()).In(f.Name, board.RuleValue)
+		return 0, board.Invalid("%s must be %s.", f.Name, f.kind()).In(f.Name, board.RuleValue)
 	}
 	return n, nil
+}
+
+// kind describes the values of the field in a phrase that completes "must be".
+func (f Field) kind() string {
+	switch f.Schema.Type {
+	case huma.TypeBoolean:
+		return "true or false"
+	case huma.TypeInteger:
+		return "a whole number" + f.bounds()
+	}
+	return "a string"
+}
+
+// wrongKind returns the fault for a value of the wrong kind.
+func (f Field) wrongKind(v any) error {
+	return board.Invalid("%s must be %s, but is %s.", f.Name, f.kind(), kindOf(v)).In(f.Name, board.RuleValue)
+}
+
+// kindOf names the kind of a JSON value.
+func kindOf(v any) string {
+	switch v := v.(type) {
+	case nil:
+		return "null"
+	case bool:
+		return "a boolean"
+	case float64:
+		if v != math.Trunc(v) {
+			return "a fraction"
+		}
+		return "a number"
+	case string:
+		return "a string"
+	case []any:
+		return "an array"
+	}
+	return "an object"
 }
 
 // bounds describes the bounds of the parameter in a phrase that begins with a space. It
