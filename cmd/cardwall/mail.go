@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/url"
@@ -22,16 +23,13 @@ type mailFlags struct {
 // newSender returns the sender that the flags configure. Without an SMTP URL, the
 // sender writes emails to the outbox folder.
 func (f mailFlags) newSender(g *globals) (*mail.Sender, error) {
-	from := f.MailFrom
-	if from == "" {
-		host := "localhost"
-		if u, err := url.Parse(g.BaseURL); err == nil && u.Hostname() != "" {
-			host = u.Hostname()
-		}
-		from = "Cardwall <no-reply@" + host + ">"
+	host := "localhost"
+	if u, err := url.Parse(g.BaseURL); err == nil && u.Hostname() != "" {
+		host = u.Hostname()
 	}
+	from := cmp.Or(f.MailFrom, "Cardwall <no-reply@"+host+">")
 	outbox := filepath.Join(g.Data, "outbox")
-	sender, err := mail.NewSender(mail.Options{SMTP: f.SMTPURL, From: from, Outbox: outbox, Log: g.log, Clock: g.now})
+	sender, err := mail.NewSender(mail.Options{SMTP: f.SMTPURL, From: from, Host: host, Outbox: outbox, Log: g.log, Clock: g.now})
 	if err != nil {
 		return nil, fmt.Errorf("mail: %w", err)
 	}

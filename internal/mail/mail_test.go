@@ -7,10 +7,10 @@ import (
 	"log/slog"
 	"mime"
 	"mime/multipart"
-	"mime/quotedprintable"
 	netmail "net/mail"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -89,19 +89,19 @@ func read(t *testing.T, data string) (header netmail.Header, text, html string) 
 	}
 	parts := multipart.NewReader(m.Body, params["boundary"])
 	for {
-		part, err := parts.NextRawPart()
+		part, err := parts.NextPart()
 		if err == io.EOF {
 			return m.Header, text, html
 		}
 		if err != nil {
 			t.Fatal(err)
 		}
-		body, err := io.ReadAll(quotedprintable.NewReader(part))
+		body, err := io.ReadAll(part) // decodes quoted-printable
 		if err != nil {
 			t.Fatal(err)
 		}
 		if strings.HasPrefix(part.Header.Get("Content-Type"), "text/plain") {
-			text = string(body)
+			text = strings.ReplaceAll(string(body), "\r\n", "\n")
 		} else {
 			html = string(body)
 		}
@@ -134,7 +134,7 @@ func TestSendThroughSMTP(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
 		server := newSMTP(t)
-		p := newWorker(s, mail.Options{SMTP: "smtp://ada:pass%20word@" + server.address})
+		p := newWorker(s, mail.Options{SMTP: "smtp://ada:pass%20word@" + server.address, Host: "cards.example.com"})
 		ada, grace := s.Person("Ada"), s.Person("Grace")
 		invite(ada, ada.Workspace("Ünïcode & Söhne", board.PlanTeam), "grace@example.com")
 		p.deliver(t)
@@ -160,6 +160,12 @@ func TestSendThroughSMTP(t *testing.T) {
 			t.Errorf("the email loads external content:\n%s", html)
 		}
 		token := secretOf(t, text)
+		if link := "\r\n" + apptest.BaseURL + "/invitation#" + token + "\r\n"; !strings.Contains(got[0].data, link) {
+			t.Errorf("the link is not a line of its own:\n%s", got[0].data)
+		}
+		if !slices.Contains(server.commands, "EHLO cards.example.com") {
+			t.Errorf("got commands %q, want EHLO with the host", server.commands)
+		}
 		if strings.Contains(p.log.String(), token) || strings.Contains(p.log.String(), "pass") ||
 			!strings.Contains(p.log.String(), "email sent") {
 			t.Errorf("got log %s, want the sent email and no secrets", p.log)

@@ -221,6 +221,27 @@ func render(subject string, c content) (Message, error) {
 	return Message{Subject: subject, Text: text, HTML: b.String()}, nil
 }
 
+// maxTextLine is the length in bytes to which wrap breaks lines. A line of an email has at
+// most 998 bytes (RFC 5322, 2.1.1).
+const maxTextLine = 900
+
+// wrap returns text with line ends as in an email, and with long lines broken at spaces.
+func wrap(text string) string {
+	var b strings.Builder
+	for line := range strings.Lines(text) {
+		for len(line) > maxTextLine {
+			at := strings.LastIndexByte(line[:maxTextLine], ' ')
+			if at < 0 {
+				break
+			}
+			b.WriteString(line[:at] + "\r\n")
+			line = line[at+1:]
+		}
+		b.WriteString(strings.TrimSuffix(line, "\n") + "\r\n")
+	}
+	return b.String()
+}
+
 // maxLine is the maximum number of characters that oneLine returns.
 const maxLine = 120
 

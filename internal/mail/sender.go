@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	netmail "net/mail"
+	"net/netip"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -20,6 +21,7 @@ import (
 type Options struct {
 	SMTP   string // smtp://user:password@host:port or smtps://…; if empty, messages are written to Outbox
 	From   string // sender address, with or without a name
+	Host   string // host of the base URL: the name that the mail server is told
 	Outbox string // folder; used only without SMTP
 	Log    *slog.Logger
 	Clock  func() time.Time // default time.Now
@@ -53,9 +55,26 @@ func NewSender(opts Options) (*Sender, error) {
 	if err != nil {
 		return nil, err
 	}
+	options = append(options, gomail.WithHELO(greeting(opts.Host)))
 	s.client = func() (*gomail.Client, error) { return gomail.NewClient(host, options...) }
 	_, err = s.client()
 	return s, err
+}
+
+// greeting returns the argument of EHLO for a host: its name, or an address literal (RFC
+// 5321, 4.1.3). The name of the machine would not do: in a container it is not qualified,
+// and some relays then refuse all email.
+func greeting(host string) string {
+	ip, err := netip.ParseAddr(host)
+	switch {
+	case host == "":
+		return "localhost"
+	case err != nil:
+		return host
+	case ip.Is6():
+		return "[IPv6:" + ip.WithZone("").String() + "]"
+	}
+	return "[" + ip.String() + "]"
 }
 
 // dialOptions parses the URL of a mail server. An smtps: URL always uses TLS. An smtp:
@@ -160,7 +179,8 @@ func (s *Sender) build(m Message) (*gomail.Msg, error) {
 		msg.SetGenHeader("List-Unsubscribe", "<"+m.unsubscribe+">")
 		msg.SetGenHeader("List-Unsubscribe-Post", "List-Unsubscribe=One-Click")
 	}
-	msg.SetBodyString(gomail.TypeTextPlain, m.Text)
+	// Quoted-printable would break links, which some mail programs do not put together again.
+	msg.SetBodyString(gomail.TypeTextPlain, wrap(m.Text), gomail.WithPartEncoding(gomail.NoEncoding))
 	msg.AddAlternativeString(gomail.TypeTextHTML, m.HTML)
 	return msg, nil
 }

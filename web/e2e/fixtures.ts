@@ -340,11 +340,7 @@ export async function linkInEmail(needle: string, link: RegExp): Promise<string>
       () => {
         for (const name of existsSync(outbox) ? readdirSync(outbox) : []) {
           const message = readFileSync(join(outbox, name), 'utf8')
-          // The body is quoted-printable (RFC 2045, 6.7): lines are wrapped after =.
-          const text = message
-            .replace(/=\r?\n/g, '')
-            .replace(/=([0-9A-F]{2})/g, (_, hex: string) => String.fromCharCode(parseInt(hex, 16)))
-          if (message.includes(needle) || text.includes(needle)) found = link.exec(text)?.[0] ?? found
+          if (message.includes(needle)) found = link.exec(message)?.[0] ?? found
         }
         return found
       },
