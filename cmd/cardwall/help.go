@@ -49,6 +49,8 @@ func flagHelp() kong.Vars {
 			"Register BASE-URL/api/app/v1/sign-in/oidc/callback at the provider as the redirect URI.",
 		"help_oidc_client_secret": "Client secret at the identity provider. Use the environment variable, " +
 			"because ps shows flags to every user.",
+		"help_oidc_trust_email": "Accept email addresses that the identity provider does not call verified or unverified. " +
+			"Set this only if all accounts at the provider have addresses of your organization, as in your tenant of Microsoft Entra ID.",
 		"help_smtp_url": "Mail server: smtp://user:password@host:port or smtps://…. Use the environment variable, because " +
 			"the URL contains a password (default: write emails to the outbox folder in the data folder).",
 		"help_webhook_allow": "Receivers to allow in addition to public https addresses: hosts, host:port, IP addresses or " +

@@ -27,6 +27,13 @@ import (
 type OIDC struct {
 	Issuer, ClientID, ClientSecret string
 	Name                           string // shown to people
+	TrustEmail                     bool   // addresses count as verified if the provider does not say otherwise
+}
+
+// verified reports whether the provider has verified the address in the claims. Some
+// providers, such as Microsoft Entra ID, never say so.
+func (o OIDC) verified(c claims) bool {
+	return c.Verified == true || c.Verified == "true" || c.Verified == nil && o.TrustEmail
 }
 
 func (o OIDC) check() error {
@@ -289,7 +296,10 @@ func (a *Accounts) enter(ctx context.Context, tx *store.Tx, issuer, subject stri
 // link creates the account, if the policy allows that, and returns made as true.
 func (a *Accounts) link(ctx context.Context, tx *store.Tx, c claims) (userID string, made bool, err error) {
 	email, err := board.NormalEmail(c.Email)
-	if verified := c.Verified == true || c.Verified == "true"; err != nil || !verified {
+	if err != nil || !a.opts.OIDC.verified(c) {
+		a.opts.Log.WarnContext(ctx, "sign-in refused, because the ID token has no verified email address; if all accounts at the "+
+			"provider have addresses of your organization, set CARDWALL_OIDC_TRUST_EMAIL=true",
+			"request", tx.Caller().RequestID, "issuer", a.opts.OIDC.Issuer, "email", err == nil, "email_verified", c.Verified)
 		return "", false, board.Forbidden("The identity provider has not verified your email address.")
 	}
 	if userID, _, err = tx.PasswordOf(ctx, email); err != nil || userID != "" {

@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -273,6 +274,33 @@ func TestOIDCSignIn(t *testing.T) {
 			t.Errorf("got %d accounts, want 3", len(people))
 		}
 	})
+}
+
+// An operator can trust a provider that makes no statement about addresses. An
+// address that it calls unverified is still refused.
+func TestTrustedProviderNeedNotVerify(t *testing.T) {
+	t.Parallel()
+	for trusted, want := range map[bool][2]string{
+		false: {"/sign-in?error=oidc_forbidden", "CARDWALL_OIDC_TRUST_EMAIL"}, true: {"/", ""},
+	} {
+		i := newIssuer(t)
+		log := &logBuffer{}
+		s := apptest.New(t, t.TempDir()+"/cardwall.db", apptest.Options{Log: slog.New(slog.NewTextHandler(log, nil)),
+			OIDC: account.OIDC{Issuer: i.URL, ClientID: clientID, ClientSecret: clientSecret, TrustEmail: trusted}})
+		for _, verified := range []any{nil, false, "false"} {
+			want := want
+			if verified != nil {
+				want = [2]string{"/sign-in?error=oidc_forbidden", "CARDWALL_OIDC_TRUST_EMAIL"}
+			}
+			earlier := len(log.String())
+			to := i.signInWithProvider(s.Browser(), map[string]any{"sub": fmt.Sprint(verified), "email_verified": verified})
+			text := log.String()[earlier:]
+			if to != want[0] || !strings.Contains(text, want[1]) || strings.Contains(text, "grace@example.com") {
+				t.Errorf("trusted %v, email_verified %v: the browser ended at %s, log %s; want %s and a log with %q", trusted, verified,
+					to, text, want[0], want[1])
+			}
+		}
+	}
 }
 
 func TestInvalidOIDCSignInsAreRefused(t *testing.T) {
