@@ -131,7 +131,9 @@ func runUntil(ctx context.Context, args []string, stdin io.Reader, stdout, stder
 	if err == nil {
 		c.stdin, c.stdout, c.stderr = stdin, stdout, stderr
 		c.log, c.clock = newLog(stderr, c.LogLevel), store.SteadyClock(wallClock())
-		err = command.Run(ctx, &c.globals)
+		if err = c.globals.checkSettings(); err == nil {
+			err = command.Run(ctx, &c.globals)
+		}
 	}
 	if err != nil {
 		_, _ = fmt.Fprintln(stderr, "cardwall: "+message(err))

@@ -154,12 +154,8 @@ func (c *serveCommand) Run(ctx context.Context, g *globals) (err error) {
 // applySettings validates the flags that kong cannot validate and copies flags to
 // g.
 func (c *serveCommand) applySettings(g *globals) error {
-	for _, address := range c.Operators {
-		email, err := board.NormalEmail(address)
-		if err != nil {
-			return errors.New("--operators: " + message(err))
-		}
-		g.operators = append(g.operators, email)
+	if err := c.checkSettings(g); err != nil {
+		return err
 	}
 	g.replica, g.cacheSize = c.DatabaseReplica, c.ResponseCache
 	if g.cacheSize == 0 {

@@ -161,3 +161,46 @@ func TestVariablesOfOpenTelemetryAreListed(t *testing.T) {
 		}
 	}
 }
+
+func TestNormalBaseURL(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"https://cards.example.com":     "https://cards.example.com",
+		"HTTPS://Cards.Example.com/":    "https://cards.example.com",
+		"https://cards.example.com:443": "https://cards.example.com", "http://127.0.0.1:80/": "http://127.0.0.1",
+		"https://cards.example.com:80": "https://cards.example.com:80", "http://[::1]:8080": "http://[::1]:8080",
+		"http://localhost:8080": "http://localhost:8080", "http://localhost:": "http://localhost",
+	} {
+		if got, err := normalBaseURL(text); err != nil || got != want {
+			t.Errorf("normalBaseURL(%q) = %q (%v), want %q", text, got, err, want)
+		}
+	}
+}
+
+// Settings that can be parsed but cannot work end the program with a sentence.
+func TestSettingsThatCannotWorkAreRefused(t *testing.T) {
+	t.Parallel()
+	c := cli{t, t.TempDir()}
+	for _, bad := range []struct{ flag, value, want string }{
+		{"base-url", "https://example.com/cards", "must not have a path"},
+		{"base-url", "https://example.com?x", "query"}, {"base-url", "https://example.com#", "query"},
+		{"base-url", "https://ada:secret@example.com", "user name"}, {"base-url", "example.com", "http:// or https://"},
+		{"base-url", "ftp://example.com", "http:// or https://"}, {"base-url", "https://", "http:// or https://"},
+		{"base-url", "https://büro.example.com", "ASCII"}, {"base-url", "http://0.0.0.0:8080", "--addr"},
+		{"base-url", "http://[::]:8080", "--addr"}, {"base-url", "http://localhost:99999", "65535"},
+		{"base-url", "http://local host", "not a URL"},
+		{"max-open-cards", "0", "1 or more"}, {"max-rules", "-1", "1 or more"}, {"max-cards", "10", "--max-open-cards"},
+		{"storage-team", "0", "must not be 0"}, {"spool-limit", "0", "must not be 0"}, {"drain", "-1s", "--drain"},
+		{"webhook-pace", "-1", "--webhook-pace"}, {"webhook-pace", "NaN", "--webhook-pace"}, {"webhook-pace", "Inf", "--webhook-pace"},
+		{"database-replica", "postgres://x", "PostgreSQL"}, {"operators", "ada", "--operators"},
+	} {
+		status, _, stderr := c.run("", "serve", "--"+bad.flag+"="+bad.value)
+		if status == 0 || !strings.Contains(stderr, bad.want) || strings.Contains(stderr, "secret") {
+			t.Errorf("--%s=%s: status %d, printed %q; want an error that contains %q", bad.flag, bad.value, status, stderr, bad.want)
+		}
+	}
+	if status, _, stderr := c.run("", "doctor", "--litestream", "--database", "postgres://x"); status == 0 ||
+		!strings.Contains(stderr, "--litestream") {
+		t.Errorf("--litestream with PostgreSQL: status %d, printed %q; want an error", status, stderr)
+	}
+}

@@ -28,10 +28,13 @@ func (b Bytes) String() string {
 	return strings.TrimSuffix(fmt.Sprintf("%.1f", math.Floor(value*10)/10), ".0") + " " + byteUnits[unit]
 }
 
-// UnmarshalText parses a number with a unit: "250MB" or "1.5 GB". The number must
-// be positive.
+// UnmarshalText parses a positive number with a unit, "250MB" or "1.5 GB", or "0".
 func (b *Bytes) UnmarshalText(text []byte) error {
 	word := strings.TrimSpace(string(text))
+	if word == "0" {
+		*b = 0
+		return nil
+	}
 	at := strings.IndexFunc(word, func(r rune) bool { return (r < '0' || r > '9') && r != '.' })
 	if at > 0 {
 		value, err := strconv.ParseFloat(word[:at], 64)

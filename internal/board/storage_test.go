@@ -24,4 +24,8 @@ func TestBytes(t *testing.T) {
 			t.Errorf("%q: got %d bytes (%v), want %d", text, int64(got), err, int64(want))
 		}
 	}
+	zero := board.Bytes(1)
+	if err := zero.UnmarshalText([]byte("0")); err != nil || zero != 0 {
+		t.Errorf("0: got %d bytes (%v), want 0", int64(zero), err)
+	}
 }

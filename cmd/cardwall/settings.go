@@ -1,0 +1,105 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"net/netip"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"cardwall/internal/board"
+	"cardwall/internal/sqldb"
+)
+
+// checkSettings refuses settings that can be parsed but cannot work. It normalizes the
+// base URL.
+func (g *globals) checkSettings() (err error) {
+	if g.BaseURL, err = normalBaseURL(g.BaseURL); err != nil {
+		return err
+	}
+	for _, limit := range []struct {
+		flag  string
+		value int
+	}{
+		{"max-open-cards", g.MaxOpenCards}, {"max-cards", g.MaxCards}, {"max-lists", g.MaxLists}, {"max-labels", g.MaxLabels},
+		{"max-checklists", g.MaxChecklists}, {"max-items", g.MaxItems}, {"max-assignees", g.MaxAssignees},
+		{"max-board-members", g.MaxBoardMembers}, {"max-rules", g.MaxRules}, {"max-rule-actions", g.MaxRuleActions},
+	} {
+		if limit.value < 1 {
+			return fmt.Errorf("--%s must be 1 or more", limit.flag)
+		}
+	}
+	switch {
+	case g.MaxOpenCards > g.MaxCards:
+		return errors.New("--max-open-cards must not be greater than --max-cards")
+	case min(g.StorageFree, g.StorageTeam, g.StorageBusiness) == 0:
+		return errors.New("--storage-free, --storage-team and --storage-business must not be 0")
+	case g.Litestream && sqldb.IsPostgres(g.Database):
+		return errors.New("--litestream requires --database sqlite")
+	}
+	return nil
+}
+
+// checkSettings refuses settings of the server that can be parsed but cannot work.
+func (c *serveCommand) checkSettings(g *globals) error {
+	switch pace := c.WebhookPace; {
+	case c.Drain < 0 || c.Drain > time.Hour:
+		return errors.New("--drain must be from 0s to 1h")
+	case c.SpoolLimit == 0:
+		return errors.New("--spool-limit must not be 0")
+	case pace < 0 || math.IsNaN(pace) || math.IsInf(pace, 0):
+		return errors.New("--webhook-pace must be 0 or a positive number")
+	case c.DatabaseReplica != "" && !sqldb.IsPostgres(g.Database):
+		return errors.New("--database-replica requires PostgreSQL (--database)")
+	case c.DatabaseReplica != "" && !sqldb.IsPostgres(c.DatabaseReplica):
+		return errors.New("--database-replica must be postgres://…")
+	}
+	for _, address := range c.Operators {
+		email, err := board.NormalEmail(address)
+		if err != nil {
+			return errors.New("--operators: " + message(err))
+		}
+		g.operators = append(g.operators, email)
+	}
+	return nil
+}
+
+// normalBaseURL returns a base URL as browsers write an origin (RFC 6454, 6.1): in lower
+// case, without the default port and without a slash at the end. The error does not
+// contain the URL, because it may contain a password.
+func normalBaseURL(text string) (string, error) {
+	const form = "--base-url must be an address such as https://cards.example.com: "
+	u, err := url.Parse(text)
+	if err != nil {
+		return "", errors.New(form + "it is not a URL")
+	}
+	name := u.Hostname()
+	ip, notIP := netip.ParseAddr(name)
+	port, notPort := strconv.Atoi(u.Port())
+	switch {
+	case u.Scheme != "http" && u.Scheme != "https", name == "":
+		return "", errors.New(form + "it must begin with http:// or https:// and a host")
+	case u.User != nil:
+		return "", errors.New(form + "it must not contain a user name")
+	case strings.Trim(u.Path, "/") != "":
+		return "", errors.New(form + "it must not have a path, because Cardwall needs a host name or a port of its own")
+	case strings.ContainsAny(text, "?#"):
+		return "", errors.New(form + "it must not have a query or a fragment")
+	case strings.ContainsFunc(name, func(r rune) bool { return r > '~' }):
+		return "", errors.New(form + "write the host in ASCII letters, as browsers send it (xn--…)")
+	case notIP == nil && ip.IsUnspecified():
+		return "", errors.New(form + "nobody can open an address of all interfaces; to listen on them, set --addr")
+	case u.Port() != "" && (notPort != nil || port < 1 || port > math.MaxUint16):
+		return "", errors.New(form + "its port must be from 1 to 65535")
+	}
+	host := strings.TrimSuffix(strings.ToLower(u.Host), ":")
+	if u.Scheme == "http" {
+		host = strings.TrimSuffix(host, ":80")
+	} else {
+		host = strings.TrimSuffix(host, ":443")
+	}
+	return u.Scheme + "://" + host, nil
+}
