@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"unicode/utf8"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -162,11 +163,9 @@ type trelloBoard struct {
 	Members      []trelloMember     `json:"members"`
 	Memberships  []trelloMembership `json:"memberships"`
 	Actions      []trelloAction     `json:"actions"`
-	CustomFields []struct {
-		Name string `json:"name"`
-	} `json:"customFields"`
-	PluginData objectCount `json:"pluginData"`
-	PowerUps   objectCount `json:"powerUps"`
+	CustomFields []trelloField      `json:"customFields"`
+	PluginData   objectCount        `json:"pluginData"`
+	PowerUps     objectCount        `json:"powerUps"`
 }
 
 type trelloList struct {
@@ -206,14 +205,17 @@ type trelloCard struct {
 	Attachments      lenient[[]lenient[trelloAttachment]] `json:"attachments"`
 	Stickers         objectCount                          `json:"stickers"`
 	PluginData       objectCount                          `json:"pluginData"`
-	CustomFieldItems objectCount                          `json:"customFieldItems"`
-	Address          present                              `json:"address"`
-	Coordinates      present                              `json:"coordinates"`
-	LocationName     present                              `json:"locationName"`
-	IsTemplate       present                              `json:"isTemplate"`
-	CardRole         present                              `json:"cardRole"`
-	Subscribed       present                              `json:"subscribed"`
-	Cover            struct {
+	CustomFieldItems lenient[[]lenient[trelloFieldItem]]  `json:"customFieldItems"`
+	Address          lenient[string]                      `json:"address"`
+	LocationName     lenient[string]                      `json:"locationName"`
+	Coordinates      lenient[struct {
+		Latitude  float64 `json:"latitude"`
+		Longitude float64 `json:"longitude"`
+	}] `json:"coordinates"`
+	IsTemplate present `json:"isTemplate"`
+	CardRole   present `json:"cardRole"`
+	Subscribed present `json:"subscribed"`
+	Cover      struct {
 		IDAttachment         present `json:"idAttachment"`
 		IDUploadedBackground present `json:"idUploadedBackground"`
 		Color                present `json:"color"`
@@ -233,6 +235,11 @@ type trelloAttachment struct {
 	IDMember string `json:"idMember"`
 }
 
+// isLink reports whether the attachment can be added as a link.
+func (a trelloAttachment) isLink() bool {
+	return board.IsLink(a.URL) && utf8.RuneCountInString(a.URL) <= board.LinkLength
+}
+
 type trelloChecklist struct {
 	ID         string      `json:"id"`
 	IDCard     string      `json:"idCard"`
@@ -242,12 +249,12 @@ type trelloChecklist struct {
 }
 
 type checkItem struct {
-	ID       string  `json:"id"`
-	Name     string  `json:"name"`
-	State    string  `json:"state"`
-	Pos      float64 `json:"pos"`
-	Due      present `json:"due"`
-	IDMember present `json:"idMember"`
+	ID       string          `json:"id"`
+	Name     string          `json:"name"`
+	State    string          `json:"state"`
+	Pos      float64         `json:"pos"`
+	Due      lenient[string] `json:"due"`
+	IDMember lenient[string] `json:"idMember"`
 }
 
 type trelloMember struct {

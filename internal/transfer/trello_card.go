@@ -6,7 +6,6 @@ import (
 	"math"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"cardwall/internal/board"
 )
@@ -104,6 +103,7 @@ func (p *plan) addCard(l board.List, in *trelloCard, number int) error {
 		c.ArchivedAt = p.since(p.history.closed[in.ID], in.DateClosed, in.DateLastActivity)
 	}
 	c.ListArchivedAt = l.ArchivedAt
+	p.keepText(c, p.keptText(in))
 	c.Due = p.due(in)
 	c.Labels = p.cardLabels(in)
 	c.Assignees = p.assignees(in)
@@ -187,17 +187,11 @@ func (p *plan) planChecklists() {
 		var items []board.ChecklistItem
 		for _, i := range sortedByPos(in.CheckItems, func(i *checkItem) float64 { return i.Pos }) {
 			at := cmp.Or(instantOfID(i.ID, p.now), created)
-			item := board.ChecklistItem{ID: p.newID("chi_"), Title: p.title("checklist item", i.Name), CreatedAt: at, UpdatedAt: at}
+			item := board.ChecklistItem{ID: p.newID("chi_"), Title: p.itemTitle(i), CreatedAt: at, UpdatedAt: at}
 			if i.State == "complete" {
 				item.Done = true
 				item.DoneAt = p.since(p.history.itemDone[i.ID], c.source.DateLastActivity)
 				item.UpdatedAt = max(at, *item.DoneAt)
-			}
-			if i.Due {
-				p.report.note("Checklist item due dates", i.Name)
-			}
-			if i.IDMember {
-				p.report.note("Checklist item assignees", i.Name)
 			}
 			items = append(items, item)
 		}
@@ -238,8 +232,7 @@ func (p *plan) planAttachments() {
 		for _, in := range c.source.Attachments.value {
 			a := in.value
 			switch {
-			case !board.IsLink(a.URL) || utf8.RuneCountInString(a.URL) > board.LinkLength:
-				p.report.note("Attachments without a valid URL", cmp.Or(a.Name, c.Title))
+			case !a.isLink(): // keptText keeps the address
 				continue
 			case len(c.attachments) >= p.limits.Attachments:
 				p.report.note("Attachments over the limit for a card", c.Title)

@@ -111,7 +111,11 @@ const rich = `{
      "date": "2026-03-05T00:00:00.000Z", "isUpload": true, "bytes": 1200},
     {"id": "t2", "name": "", "url": "https://example.com/plan"}, {"id": "t3", "name": "Bad", "url": "javascript:alert(1)"}, {}, 7],
    "stickers": [{}], "badges": {"comments": 4, "votes": 2}, "cover": {"color": "red"},
-   "isTemplate": true, "subscribed": true, "coordinates": {"latitude": 1}},
+   "isTemplate": true, "subscribed": true, "coordinates": {"latitude": 1, "longitude": -2.5},
+   "locationName": "Dock", "customFieldItems": [{"idCustomField": "f1", "idValue": "o2"},
+    {"idCustomField": "f2", "value": {"checked": "true"}},
+    {"idCustomField": "f3", "value": {"date": "2026-04-01T09:30:00.000Z"}}, {"idCustomField": "f4", "value": {"number": "100.32"}},
+    {"idCustomField": "gone", "value": {"text": "Kept\nin one line"}}, {}, 7]},
   {"id": "c1", "idShort": 9, "idList": "l1", "name": "first", "pos": 1, "closed": true},
   {"id": "c2", "idShort": 4, "idList": "l2", "name": "", "pos": 1, "due": "yesterday"},
   {"id": "c3", "idShort": -1e300, "idList": "gone", "name": "stray \ud83d", "pos": 1},
@@ -120,7 +124,7 @@ const rich = `{
   {"id": "k2", "idCard": "5fcbec2e6621ca4f0a547896", "name": "After", "pos": 2, "checkItems": []},
   {"id": "k1", "idCard": "5fcbec2e6621ca4f0a547896", "name": "Before", "pos": 1, "checkItems": [
    {"id": "i2", "name": "two", "state": "complete", "pos": 2, "due": "2026-01-01T00:00:00Z"},
-   {"id": "i1", "name": "one", "state": "incomplete", "pos": 1}]},
+   {"id": "i1", "name": "one", "state": "incomplete", "pos": 1, "due": "2026-02-01T10:00:00.000Z", "idMember": "m3"}]},
   {"id": "k3", "idCard": "gone", "name": "Lost", "pos": 1, "checkItems": []}],
  "actions": [
   {"id": "a4", "type": "updateCard", "date": "2026-03-13T00:00:00.000Z",
@@ -132,7 +136,9 @@ const rich = `{
   {"id": "a1", "type": "createCard", "date": "2026-03-01T00:00:00.000Z", "idMemberCreator": "m1",
   "data": {"card": {"id": "5fcbec2e6621ca4f0a547896"}}},
   {"id": "a0", "type": "updateBoard", "date": "2026-03-01T00:00:00.000Z", "data": {"card": 7, "old": "x", "text": []}}],
- "pluginData": [{}], "customFields": [], "unknown": {"deep": [[[[]]]]}
+ "customFields": [{"id": "f1", "name": "Size", "options": [{"id": "o1", "value": {"text": "S"}}, {"id": "o2", "value": {"text": "L"}}]},
+  {"id": "f2", "name": "Paid"}, {"id": "f3", "name": "Ships"}, {"id": "f4", "name": "Weight"}],
+ "pluginData": [{}], "unknown": {"deep": [[[[]]]]}
 }`
 
 func TestGoldenTrelloBoard(t *testing.T) {
@@ -175,14 +181,17 @@ func TestGoldenTrelloBoard(t *testing.T) {
 		}
 		c := ada.Must("get_card", apptest.Fields{"cardId": cards.Text("2.id")})
 		for path, want := range map[string]any{
-			"description": "ab", "dueDate": "2026-03-14", "dueAt": "2026-03-14T08:30:00.000Z", "startDate": "2026-03-10",
+			"description": "ab\n\n**From Trello**\n\n- Size: L\n- Paid: yes\n- Ships: 2026-04-01 09:30 UTC\n- Weight: 100.32\n" +
+				"- Custom field: Kept in one line\n- Location: Dock; 1, -2.5\n- Attachment: Bad `javascript:alert(1)`\n",
+			"dueDate": "2026-03-14", "dueAt": "2026-03-14T08:30:00.000Z", "startDate": "2026-03-10",
 			"startAt":  "2026-03-10T00:00:00.000Z",
 			"timeZone": "UTC", "done": true, "doneAt": "2026-03-13T00:00:00.000Z", "createdAt": "2026-03-01T00:00:00.000Z",
 			"updatedAt": "2026-03-15T00:00:00.000Z",
 			"createdBy": grace.ID, "labels.0.name": "Urgent", "labels.0.color": "red", "labels.1": nil, "assignees.0.id": grace.ID,
 			"assignees.1.id":      edith.ID,
 			"checklistItems.done": 1.0, "checklistItems.total": 2.0, "comments": 2.0, "checklists.0.title": "Before", "checklists.1.title": "After",
-			"checklists.0.items.0.title": "one", "checklists.0.items.1.title": "two", "checklists.0.items.1.done": true, "archivedAt": nil,
+			"checklists.0.items.0.title": "one (due 2026-02-01 10:00 UTC, John Doe)",
+			"checklists.0.items.1.title": "two (due 2026-01-01 00:00 UTC)", "checklists.0.items.1.done": true, "archivedAt": nil,
 		} {
 			if got := c.Get(path); got != want {
 				t.Errorf("card: got %s %v, want %v", path, got, want)
@@ -245,7 +254,8 @@ func TestTrelloRefusals(t *testing.T) {
 		if got := ada.All("list_boards", "name", nil); len(got) != 2 {
 			t.Errorf("got the boards %q, want the two accepted ones", got)
 		}
-		long := fmt.Sprintf(`{"lists": [{"id": "l", "name": %q}], "cards": [{"id": "c", "idList": "l", "name": %[1]q, "desc": %[1]q}],
+		long := fmt.Sprintf(`{"lists": [{"id": "l", "name": %q}], "cards": [{"id": "c", "idList": "l", "name": %[1]q, "desc": %[1]q,
+			"customFieldItems": [{"value": {"text": "kept"}}]}],
 			"checklists": [{"idCard": "c", "name": "k", "checkItems": [{"name": "1"}, {"name": "2"}, {"name": "3"}]}]}`, strings.Repeat("ä", 20_000))
 		r, err := importTrello(s, board.Person(ada.ID), workspace, long)
 		if err != nil {
@@ -257,6 +267,10 @@ func TestTrelloRefusals(t *testing.T) {
 		}
 		if n := len([]rune(card.Text("0.description"))); n != 16_384 {
 			t.Errorf("got a description of %d characters, want 16384", n)
+		}
+		comments := ada.Must("list_comments", apptest.Fields{"cardId": card.Text("0.id")})
+		if !strings.Contains(comments.Text("0.text"), "Custom field: kept") {
+			t.Errorf("got the comments %s, want one with the value for which the description has no room", comments.Raw)
 		}
 		if r.Total().Checklists != 2 || r.Total().Items != 3 {
 			t.Errorf("got the report %+v, want 2 checklists with 3 items", r.Total())

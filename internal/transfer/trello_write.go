@@ -26,20 +26,18 @@ func (p *plan) noteRepairs(before, after string) {
 // noteSkipped reports how many objects of each unsupported type were skipped.
 func (p *plan) noteSkipped() {
 	f := p.file
-	for _, d := range f.CustomFields {
-		p.report.note("Custom fields", d.Name)
+	for i := range f.CustomFields {
+		p.report.note("Custom fields, whose values are now in descriptions", f.CustomFields[i].Name)
 	}
 	for _, skipped := range []struct {
 		what  string
 		count func(c *trelloCard) int
 	}{
-		{"Custom field values", func(c *trelloCard) int { return int(c.CustomFieldItems) }},
 		{"Covers", func(c *trelloCard) int {
 			return countOf(c.Cover.IDAttachment || c.Cover.IDUploadedBackground || c.Cover.Color)
 		}},
 		{"Stickers", func(c *trelloCard) int { return int(c.Stickers) }},
 		{"Votes", func(c *trelloCard) int { return max(int(c.IDMembersVoted), clampCount(c.Badges.Votes)) }},
-		{"Card locations", func(c *trelloCard) int { return countOf(c.Address || c.Coordinates || c.LocationName) }},
 		{"Card templates, now cards", func(c *trelloCard) int { return countOf(c.IsTemplate) }},
 		{"Mirror cards, link cards and separators, now cards", func(c *trelloCard) int { return countOf(c.CardRole) }},
 		{"Card subscriptions", func(c *trelloCard) int { return countOf(c.Subscribed) }},
