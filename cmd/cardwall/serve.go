@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"maps"
 	"net/http"
-	"net/netip"
 	"path/filepath"
 	"runtime/debug"
 	"slices"
@@ -40,24 +39,24 @@ import (
 )
 
 type serveCommand struct {
-	Addr              string         `default:"127.0.0.1:8080" placeholder:"HOST:PORT" help:"Address to listen on (default ${default})."`
-	RateLimits        string         `default:"on" enum:"on,off" help:"Enforce the rate limits of the plans: on or off (default ${default})."`
-	TrustedProxies    []netip.Prefix `placeholder:"CIDR,…" help:"${help_trusted_proxies}"`
-	SignUp            string         `placeholder:"WHO" help:"${help_sign_up}"`
-	Operators         []string       `placeholder:"EMAIL,…" help:"${help_operators}"`
-	Demo              bool           `help:"Create a demo workspace first and print how to sign in."`
-	Drain             time.Duration  `default:"2s" placeholder:"TIME" help:"${help_drain}"`
-	MetricsAddr       string         `placeholder:"HOST:PORT" help:"${help_metrics_addr}"`
-	SecurityContact   string         `placeholder:"URL" help:"${help_security_contact}"`
-	DatabaseReplica   string         `placeholder:"ADDRESS" help:"${help_database_replica}"`
-	ResponseCache     board.Bytes    `default:"32MB" placeholder:"SIZE" help:"${help_response_cache}"`
-	SpoolLimit        board.Bytes    `default:"4GB" placeholder:"SIZE" help:"${help_spool_limit}"`
-	KeepActivity      board.Age      `default:"forever" placeholder:"AGE" group:"retention" help:"${help_keep_activity}"`
-	KeepCardHistory   board.Age      `default:"forever" placeholder:"AGE" group:"retention" help:"${help_keep_card_history}"`
-	KeepAudit         board.Age      `default:"forever" placeholder:"AGE" group:"retention" help:"How long the audit log is kept (default ${default})."`
-	KeepNotifications board.Age      `default:"90d" placeholder:"AGE" group:"retention" help:"How long notifications are kept (default ${default})."`
-	KeepJobs          board.Age      `default:"30d" placeholder:"AGE" group:"retention" help:"How long finished imports, copies and moves are listed (default ${default})."`
-	Archive           string         `type:"path" placeholder:"FOLDER" group:"retention" help:"${help_archive}"`
+	Addr              string        `default:"127.0.0.1:8080" placeholder:"HOST:PORT" help:"Address to listen on (default ${default})."`
+	RateLimits        string        `default:"on" enum:"on,off" help:"Enforce the rate limits of the plans: on or off (default ${default})."`
+	TrustedProxies    []network     `placeholder:"CIDR,…" help:"${help_trusted_proxies}"`
+	SignUp            string        `placeholder:"WHO" help:"${help_sign_up}"`
+	Operators         []string      `placeholder:"EMAIL,…" help:"${help_operators}"`
+	Demo              bool          `help:"Create a demo workspace first and print how to sign in."`
+	Drain             time.Duration `default:"2s" placeholder:"TIME" help:"${help_drain}"`
+	MetricsAddr       string        `placeholder:"HOST:PORT" help:"${help_metrics_addr}"`
+	SecurityContact   string        `placeholder:"URL" help:"${help_security_contact}"`
+	DatabaseReplica   string        `placeholder:"ADDRESS" help:"${help_database_replica}"`
+	ResponseCache     board.Bytes   `default:"32MB" placeholder:"SIZE" help:"${help_response_cache}"`
+	SpoolLimit        board.Bytes   `default:"4GB" placeholder:"SIZE" help:"${help_spool_limit}"`
+	KeepActivity      board.Age     `default:"forever" placeholder:"AGE" group:"retention" help:"${help_keep_activity}"`
+	KeepCardHistory   board.Age     `default:"forever" placeholder:"AGE" group:"retention" help:"${help_keep_card_history}"`
+	KeepAudit         board.Age     `default:"forever" placeholder:"AGE" group:"retention" help:"How long the audit log is kept (default ${default})."`
+	KeepNotifications board.Age     `default:"90d" placeholder:"AGE" group:"retention" help:"How long notifications are kept (default ${default})."`
+	KeepJobs          board.Age     `default:"30d" placeholder:"AGE" group:"retention" help:"How long finished imports, copies and moves are listed (default ${default})."`
+	Archive           string        `type:"path" placeholder:"FOLDER" group:"retention" help:"${help_archive}"`
 	oidcFlags
 	mailFlags
 	hookFlags
@@ -195,7 +194,7 @@ func (s *runningServer) stop() {
 func (s *runningServer) handler() (http.Handler, error) {
 	db, telemetry, unlimited := s.db, s.telemetry, s.RateLimits == "off"
 	gate := session.NewGate(db, s.log, session.Options{
-		BaseURL: s.BaseURL, Unlimited: unlimited, Proxies: s.TrustedProxies, Metrics: telemetry.gate,
+		BaseURL: s.BaseURL, Unlimited: unlimited, Proxies: prefixes(s.TrustedProxies), Metrics: telemetry.gate,
 	})
 	s.hub = live.NewHub(db, s.log)
 	s.stops = append(s.stops, gate.Close, s.accounts.Close, s.hub.Close)

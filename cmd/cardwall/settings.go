@@ -67,6 +67,32 @@ func (c *serveCommand) checkSettings(g *globals) error {
 	return nil
 }
 
+// network is a network, or one address.
+type network struct{ netip.Prefix }
+
+// UnmarshalText parses "10.0.0.0/8" or "10.1.2.3".
+func (n *network) UnmarshalText(text []byte) error {
+	word := strings.TrimSpace(string(text))
+	if ip, err := netip.ParseAddr(word); err == nil && ip.Zone() == "" {
+		n.Prefix = netip.PrefixFrom(ip.Unmap(), ip.Unmap().BitLen())
+		return nil
+	}
+	p, err := netip.ParsePrefix(word)
+	if err != nil {
+		return fmt.Errorf("%q is neither an address nor a network such as 10.0.0.0/8", word)
+	}
+	n.Prefix = p.Masked()
+	return nil
+}
+
+func prefixes(networks []network) []netip.Prefix {
+	out := make([]netip.Prefix, len(networks))
+	for i, n := range networks {
+		out[i] = n.Prefix
+	}
+	return out
+}
+
 // normalBaseURL returns a base URL as browsers write an origin (RFC 6454, 6.1): in lower
 // case, without the default port and without a slash at the end. The error does not
 // contain the URL, because it may contain a password.

@@ -177,6 +177,20 @@ func TestNormalBaseURL(t *testing.T) {
 	}
 }
 
+// The log suggests the address of a proxy, so an address must be accepted like a network.
+func TestTrustedProxies(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"10.1.2.3": "10.1.2.3/32", " 10.1.2.3/8": "10.0.0.0/8", "::ffff:10.1.2.3": "10.1.2.3/32", "2001:db8::1": "2001:db8::1/128",
+		"proxy": "", "10.0.0.0/33": "", "": "",
+	} {
+		var n network
+		if err := n.UnmarshalText([]byte(text)); (err == nil) != (want != "") || err == nil && n.String() != want {
+			t.Errorf("%q: got %v (%v), want %q", text, n, err, want)
+		}
+	}
+}
+
 // Settings that can be parsed but cannot work end the program with a sentence.
 func TestSettingsThatCannotWorkAreRefused(t *testing.T) {
 	t.Parallel()
@@ -193,6 +207,7 @@ func TestSettingsThatCannotWorkAreRefused(t *testing.T) {
 		{"storage-team", "0", "must not be 0"}, {"spool-limit", "0", "must not be 0"}, {"drain", "-1s", "--drain"},
 		{"webhook-pace", "-1", "--webhook-pace"}, {"webhook-pace", "NaN", "--webhook-pace"}, {"webhook-pace", "Inf", "--webhook-pace"},
 		{"database-replica", "postgres://x", "PostgreSQL"}, {"operators", "ada", "--operators"},
+		{"trusted-proxies", "proxy", "10.0.0.0/8"},
 	} {
 		status, _, stderr := c.run("", "serve", "--"+bad.flag+"="+bad.value)
 		if status == 0 || !strings.Contains(stderr, bad.want) || strings.Contains(stderr, "secret") {
