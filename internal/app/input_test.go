@@ -58,7 +58,7 @@ func badInputs(o *op.Operation, good fields) (out []badInput) {
 		if f.Schema.MinLength != nil && *f.Schema.MinLength == 1 {
 			add("an empty string", "")
 		}
-		if f.In == op.InQuery && !f.Required {
+		if f.In == op.InQuery {
 			if f.Name != "cursor" { // an empty cursor means the first page
 				add("no value", "")
 			}

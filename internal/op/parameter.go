@@ -10,13 +10,16 @@ import (
 	"cardwall/internal/board"
 )
 
-// checkFilled returns an error for an optional query parameter that is empty or blank. If
-// such a parameter counted as absent, a program that failed to fill in a filter would get
+// checkFilled returns an error for a query parameter that is empty or blank. If such a
+// parameter counted as absent, a program that failed to fill in a filter would get
 // everything. An empty cursor is allowed and means the first page, because programs send it in the
 // first iteration of a loop.
 func (f Field) checkFilled(text string) error {
-	if f.In != InQuery || f.Required || f.Name == "cursor" && text == "" || strings.TrimSpace(text) != "" {
+	switch {
+	case f.In != InQuery, strings.TrimSpace(text) != "", f.Name == "cursor" && text == "":
 		return nil
+	case f.Required:
+		return board.Invalid("%s must not be empty. %s", f.Name, f.takes()).In(f.Name, board.RuleEmpty)
 	}
 	return board.Invalid("%s must not be empty. Leave it out, or give a value. %s", f.Name, f.takes()).
 		In(f.Name, board.RuleEmpty)
