@@ -34,7 +34,7 @@ type Progress func(done, total int)
 // then discard the draft.
 func Import(ctx context.Context, d *store.Draft, r io.Reader, progress Progress) (Report, error) {
 	in := &reader{
-		ctx: ctx, draft: d, v: d.View(), dec: jsontext.NewDecoder(r), workspace: d.Workspace(), progress: progress,
+		ctx: ctx, draft: d, v: d.View(), dec: jsontext.NewDecoder(withoutMark(r)), workspace: d.Workspace(), progress: progress,
 		users: map[string]string{}, queryIDs: map[string]string{}, missing: map[string]string{},
 		filters: map[string]bool{}, filterCounts: map[string]int{},
 	}

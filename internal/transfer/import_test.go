@@ -68,7 +68,7 @@ func TestTruncatedFileIsRefused(t *testing.T) {
 		if after := ada.All("list_boards", "id", nil); len(after) != len(before) {
 			t.Errorf("after refused imports: got %d boards, want %d", len(after), len(before))
 		}
-		if _, err := importDocument(s, board.Person(ada.ID), workspace, doc); err != nil {
+		if _, err := importDocument(s, board.Person(ada.ID), workspace, append([]byte("\ufeff"), doc...)); err != nil {
 			t.Errorf("import of the complete file: got error %v, want none", err)
 		}
 		if _, err := importDocument(s, board.Person(ada.ID), workspace, append(doc, "{}"...)); err == nil {

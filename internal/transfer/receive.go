@@ -110,7 +110,10 @@ func uploadFault(err error) error {
 	var tooLarge *http.MaxBytesError
 	switch {
 	case errors.As(err, &tooLarge):
-		return &board.Fault{Code: board.CodeInvalidRequest, Cause: board.CauseTooLarge, Message: "The file is larger than 100 MB."}
+		return &board.Fault{
+			Code: board.CodeInvalidRequest, Cause: board.CauseTooLarge,
+			Message: "The file is larger than 100 MB. An operator can import it on the server, with the command cardwall import.",
+		}
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		f := board.Invalid("The file arrived too slowly. It must arrive at 10 kB per second or faster, and within " +
 			"10 minutes.")

@@ -1,12 +1,24 @@
 package transfer
 
 import (
+	"bufio"
+	"io"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
 	"cardwall/internal/board"
 )
+
+// withoutMark returns a file without the byte order mark with which some editors begin
+// UTF-8, and which is not JSON (RFC 8259, 8.1).
+func withoutMark(r io.Reader) io.Reader {
+	b := bufio.NewReader(r)
+	if mark, _ := b.Peek(len("\ufeff")); string(mark) == "\ufeff" {
+		_, _ = b.Discard(len(mark)) // these bytes are in the buffer
+	}
+	return b
+}
 
 // plainText removes control characters other than line ends and tabs.
 func plainText(s string) string {

@@ -62,7 +62,7 @@ func allMembers(ctx context.Context, v *store.View, workspaceID string) ([]board
 // readTrello decodes a file. It decodes only the values that are imported or
 // counted for the report; other values may have any type.
 func readTrello(r io.Reader) (*trelloBoard, error) {
-	text, err := io.ReadAll(io.LimitReader(r, maxTrelloFile+1))
+	text, err := io.ReadAll(io.LimitReader(withoutMark(r), maxTrelloFile+1))
 	if err != nil {
 		return nil, fmt.Errorf("read the file: %w", err)
 	}

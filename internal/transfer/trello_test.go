@@ -245,14 +245,15 @@ func TestTrelloRefusals(t *testing.T) {
 		}
 		for name, text := range map[string]string{
 			"deep nesting in an unknown member": `{"lists": [], "cards": [], "x": ` + strings.Repeat("[", 5000) + strings.Repeat("]", 5000) + `}`,
+			"byte order mark":                   "\ufeff{\"lists\": [], \"cards\": []}",
 			"bad UTF-8":                         "{\"name\": \"a\xff\", \"lists\": [], \"cards\": [{\"name\": \"\xc3\x28\"}]}",
 		} {
 			if _, err := importTrello(s, board.Person(ada.ID), workspace, text); err != nil {
 				t.Errorf("%s: got error %v, want none", name, err)
 			}
 		}
-		if got := ada.All("list_boards", "name", nil); len(got) != 2 {
-			t.Errorf("got the boards %q, want the two accepted ones", got)
+		if got := ada.All("list_boards", "name", nil); len(got) != 3 {
+			t.Errorf("got the boards %q, want the three accepted ones", got)
 		}
 		long := fmt.Sprintf(`{"lists": [{"id": "l", "name": %q}], "cards": [{"id": "c", "idList": "l", "name": %[1]q, "desc": %[1]q,
 			"customFieldItems": [{"value": {"text": "kept"}}]}],

@@ -33,7 +33,10 @@ describe('detectFile', () => {
   it('rejects empty and oversized files', async () => {
     expect(await detectFile(new Blob([]))).toEqual({ problem: 'The file is empty.' })
     const large = { size: maxFileSize + 1 } as Blob
-    expect(await detectFile(large)).toEqual({ problem: 'The file is larger than 100 MB.' })
+    expect(await detectFile(large)).toEqual({
+      problem:
+        'The file is larger than 100 MB. An operator can import it on the server, with the command cardwall import.',
+    })
   })
   it('reads the beginning of a file', async () => {
     expect(await detectFile(new Blob(['{"format":"cardwall-export/1"}']))).toEqual({ kind: 'cardwall' })

@@ -10,7 +10,10 @@ const headSize = 256 * 1024
 /** Detects the format of a file, or returns the problem with it. */
 export async function detectFile(file: Blob & { name?: string }): Promise<Detected> {
   if (file.size === 0) return { problem: 'The file is empty.' }
-  if (file.size > maxFileSize) return { problem: `The file is larger than ${sizeText(maxFileSize)}.` }
+  if (file.size > maxFileSize) {
+    const command = 'An operator can import it on the server, with the command cardwall import.'
+    return { problem: `The file is larger than ${sizeText(maxFileSize)}. ${command}` }
+  }
   return detectText(await file.slice(0, headSize).text(), file.size <= headSize)
 }
 
