@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -26,7 +27,7 @@ type httpServer struct {
 }
 
 // startHTTPServer starts serving requests on listener with the initial handler.
-func startHTTPServer(log *slog.Logger, listener net.Listener, initial http.Handler) *httpServer {
+func startHTTPServer(g *globals, listener net.Listener, initial http.Handler) *httpServer {
 	s := &httpServer{ended: make(chan error, 1)}
 	s.setHandler(initial)
 	s.server = &http.Server{
@@ -34,11 +35,11 @@ func startHTTPServer(log *slog.Logger, listener net.Listener, initial http.Handl
 			(*s.handler.Load()).ServeHTTP(w, r)
 		}),
 		ReadHeaderTimeout: readHeaderTimeout, ReadTimeout: readTimeout, WriteTimeout: writeTimeout,
-		IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeaderBytes, ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelDebug),
+		IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeaderBytes, ErrorLog: slog.NewLogLogger(g.log.Handler(), slog.LevelDebug),
 		DisableGeneralOptionsHandler: true,
 	}
-	log.Info("listening", "address", "http://"+listener.Addr().String())
-	go func() { s.ended <- rest.Serve(s.server, listener) }()
+	g.log.Info("listening", "address", "http://"+listener.Addr().String())
+	go func() { s.ended <- rest.Serve(s.server, listener, strings.HasPrefix(g.BaseURL, "https://")) }()
 	return s
 }
 

@@ -106,7 +106,7 @@ func (c *serveCommand) Run(ctx context.Context, g *globals) (err error) {
 		defer stopMetrics()
 	}
 	starting := rest.NewStarting(g.BaseURL, telemetry.requests)
-	server := startHTTPServer(g.log, listener, starting)
+	server := startHTTPServer(g, listener, starting)
 	defer server.close()
 	parts, db, err := c.open(ctx, g, starting)
 	if err != nil || db == nil {

@@ -19,8 +19,9 @@ import (
 // net/http rejects before it calls a handler: malformed requests (400), unknown
 // expectations (417), headers over the limit (431), unknown transfer codings (501) and
 // unsupported HTTP versions (505). Without it, net/http writes plain text or no body. Serve
-// replaces the handler and the connection hooks of the server.
-func Serve(server *http.Server, l net.Listener) error {
+// replaces the handler and the connection hooks of the server. Secure means that the base
+// URL is https; these responses then have Strict-Transport-Security like all others.
+func Serve(server *http.Server, l net.Listener, secure bool) error {
 	next := server.Handler
 	server.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if c, ok := r.Context().Value(connectionKey{}).(*connection); ok {
@@ -36,17 +37,20 @@ func Serve(server *http.Server, l net.Listener) error {
 			c.handled.Store(false)
 		}
 	}
-	return server.Serve(listener{l})
+	return server.Serve(listener{l, secure})
 }
 
 type connectionKey struct{}
 
-type listener struct{ net.Listener }
+type listener struct {
+	net.Listener
+	secure bool
+}
 
 func (l listener) Accept() (net.Conn, error) {
 	c, err := l.Listener.Accept()
 	if tcp, ok := c.(*net.TCPConn); ok {
-		return &connection{TCPConn: tcp}, nil
+		return &connection{TCPConn: tcp, secure: l.secure}, nil
 	}
 	return c, err
 }
@@ -54,6 +58,7 @@ func (l listener) Accept() (net.Conn, error) {
 // connection embeds *net.TCPConn because net/http also uses its other methods.
 type connection struct {
 	*net.TCPConn
+	secure  bool
 	handled atomic.Bool // a handler was called for the current request, so net/http no longer rejects it
 }
 
@@ -72,7 +77,7 @@ func (c *connection) Write(p []byte) (int, error) {
 	if !refused {
 		return c.TCPConn.Write(p)
 	}
-	if _, err := c.TCPConn.Write(envelopeOf(status)); err != nil {
+	if _, err := c.TCPConn.Write(envelopeOf(status, c.secure)); err != nil {
 		return 0, err
 	}
 	return len(p), nil
@@ -102,13 +107,17 @@ var earlyRefusals = map[int]string{
 	505: "The server supports HTTP/1.0 and HTTP/1.1.",
 }
 
-func envelopeOf(status int) []byte {
+func envelopeOf(status int, secure bool) []byte {
 	message, ok := earlyRefusals[status]
 	if !ok {
 		message = earlyRefusals[400]
 	}
 	body, _ := json.Marshal(errorEnvelope{errorBody{Code: board.CodeInvalidRequest, Message: message}}) // cannot fail for valid UTF-8
+	hsts := ""
+	if secure {
+		hsts = "Strict-Transport-Security: " + strictTransport + "\r\n"
+	}
 	return fmt.Appendf(nil, "HTTP/1.1 %d %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\nCache-Control: no-store\r\n"+
-		"X-Content-Type-Options: nosniff\r\nX-Request-Id: %s\r\nConnection: close\r\n\r\n%s",
-		status, http.StatusText(status), len(body), store.NewID("req_"), body)
+		"X-Content-Type-Options: nosniff\r\n%sX-Request-Id: %s\r\nConnection: close\r\n\r\n%s",
+		status, http.StatusText(status), len(body), hsts, store.NewID("req_"), body)
 }

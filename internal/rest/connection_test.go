@@ -29,7 +29,7 @@ func overConnection(t *testing.T, s *apptest.Service) func(raw string) (*http.Re
 	server := &http.Server{Handler: s.Handler, ReadHeaderTimeout: time.Minute, MaxHeaderBytes: 32 << 10,
 		DisableGeneralOptionsHandler: true}
 	served := make(chan error, 1)
-	go func() { served <- rest.Serve(server, l) }()
+	go func() { served <- rest.Serve(server, l, true) }()
 	t.Cleanup(func() { _ = server.Close(); <-served })
 	return func(raw string) (*http.Response, string) {
 		t.Helper()
@@ -80,7 +80,7 @@ func TestRefusalsBeforeTheHandlerHaveTheEnvelope(t *testing.T) {
 		err := json.Unmarshal([]byte(body), &envelope, json.MatchCaseInsensitiveNames(true))
 		if r.StatusCode != c.status || r.Header.Get("Content-Type") != "application/json" || err != nil ||
 			envelope.Error.Code == "" || !strings.HasSuffix(envelope.Error.Message, ".") ||
-			!strings.HasPrefix(r.Header.Get("X-Request-Id"), "req_") {
+			!strings.HasPrefix(r.Header.Get("X-Request-Id"), "req_") || r.Header.Get("Strict-Transport-Security") == "" {
 			t.Errorf("%.60q: got status %d, headers %v, body %s; want %d with an envelope", c.raw, r.StatusCode, r.Header, body,
 				c.status)
 		}
