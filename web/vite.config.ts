@@ -23,7 +23,8 @@ export default defineConfig({
         // for Markdown, for parsing dates and for uploads is loaded only when needed.
         codeSplitting: {
           groups: [
-            // A separate group, so that the public page can load Markdown without the board.
+            // Separate groups, so that the public page can load Markdown without the session and the board.
+            { name: 'words', test: /src\/lib\/words/ },
             { name: 'markdown', test: /src\/lib\/markdown/ },
             // Every page needs the session. Without this group, its files would become part of `board`.
             { name: 'session', test: /src\/state\/session/ },

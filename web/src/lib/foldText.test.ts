@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { fold } from './words'
+import { foldText } from './foldText'
 
-test('fold makes variants of a text equal', () => {
+test('foldText makes variants of a text equal', () => {
   for (const [text, other] of [
     ['Crème', 'CREME'],
     ['Zoe\u0308', 'Zoë'],
@@ -10,5 +10,5 @@ test('fold makes variants of a text equal', () => {
     ['山田　太郎', '山田 太郎'],
     ['한글', '한글'.normalize('NFD')],
   ] as const)
-    expect(fold(text), text).toBe(fold(other))
+    expect(foldText(text), text).toBe(foldText(other))
 })

@@ -5,7 +5,7 @@
 import type { Card } from '../api/types'
 import { addMonths, isDay, mondayOf } from './days'
 import { addDays, urgency, wallClock } from '../state/due'
-import { fold } from './words'
+import { foldText } from './foldText'
 
 /** The data that a matcher needs in addition to the card. */
 export type MatchContext = {
@@ -96,13 +96,13 @@ export function parseMatcher(query: string, context: MatchContext): Matcher {
 
 /** Returns the test for one value of a key, or null if the key or the value is not supported. */
 function testOf(key: string, value: Value, context: MatchContext): Test | null {
-  const word = fold(value.text)
+  const word = foldText(value.text)
   if (serverOnlyKeys.includes(key)) return null
   switch (key) {
     case '':
-      return (c) => fold(`${c.title} #${c.number} ${c.labels.map((l) => l.name).join(' ')}`).includes(word)
+      return (c) => foldText(`${c.title} #${c.number} ${c.labels.map((l) => l.name).join(' ')}`).includes(word)
     case 'title':
-      return (c) => fold(c.title).includes(word)
+      return (c) => foldText(c.title).includes(word)
     case 'is':
       return isTest(word, context)
     case 'has':
@@ -188,7 +188,7 @@ function itemTest(
   itemsOf: (card: Card) => readonly { id: string; name: string }[],
   special: { none: Test; me?: string },
 ): Test {
-  const word = fold(value.text)
+  const word = foldText(value.text)
   if (!value.quoted) {
     if (word === 'none') return special.none
     if (word === 'any') return (c) => !special.none(c)
@@ -196,7 +196,7 @@ function itemTest(
   }
   return (card) =>
     itemsOf(card).some((item) => {
-      const name = fold(item.name)
+      const name = foldText(item.name)
       if (item.id === value.text || name === word) return true
       return !value.quoted && (name.startsWith(word) || name.includes(` ${word}`)) && name !== ''
     })

@@ -1,4 +1,4 @@
-// Words in all scripts: how to compare them, and where they begin and end.
+// Where words begin and end, in all scripts.
 
 /**
  * Scripts whose words join their neighbors without a space. The server has the same list
@@ -20,15 +20,3 @@ export const wordStart = `(?<!${separateWordPart}_*)`
 
 /** Matches where a word may end, after a part of it. */
 export const wordEnd = `(?!\\p{M})(?:(?<=[${joining}])|(?!_*${separateWordPart}))`
-
-/**
- * Returns text for comparisons: in lower case, without accents, with ß as ss, and with one form
- * of each character and space.
- */
-export function fold(text: string): string {
-  return text
-    .normalize('NFKD')
-    .replace(/\p{Mn}/gu, '')
-    .toLowerCase()
-    .replaceAll('ß', 'ss')
-}

@@ -1,16 +1,5 @@
 import { expect, test } from 'vitest'
-import {
-  dueText,
-  inputOf,
-  instantOf,
-  ownZoneText,
-  setServerOffsets,
-  resolve,
-  shifted,
-  spanOf,
-  urgency,
-  wallClock,
-} from './due'
+import { dueText, inputOf, instantOf, setServerOffsets, resolve, shifted, spanOf, urgency, wallClock } from './due'
 
 const now = new Date('2026-03-04T12:00:00Z')
 const open = { done: false, startDate: null, startAt: null, timeZone: null }
@@ -117,15 +106,4 @@ test('the span of a card depends on the viewer’s time zone, not the author’s
 test('a span is valid even if the due day precedes the start day in the viewer’s time zone', () => {
   const due = resolve({ startDate: '2026-12-04', dueDate: '2026-12-04', dueTime: '00:30', timeZone: 'Asia/Tokyo' })
   expect(spanOf(due, 'America/Los_Angeles')).toEqual({ first: '2026-12-03', last: '2026-12-04' })
-})
-
-test('a time in another zone is shown on the clock of that zone, with its name', () => {
-  const due = { dueDate: '2026-12-01', dueAt: '2026-12-02T03:00:00.000Z', timeZone: 'America/Los_Angeles' }
-  const now = new Date('2026-12-01T12:00:00Z')
-  expect(dueText(due, now, 'Europe/Berlin')).toBe('Tomorrow 04:00')
-  expect(ownZoneText(due, now, 'Europe/Berlin')).toBe('Today 19:00 in America/Los_Angeles')
-  expect(ownZoneText(due, now, 'America/Los_Angeles')).toBe('')
-  expect(ownZoneText(due, now, 'America/Vancouver')).toBe('') // the same clock
-  expect(ownZoneText({ ...due, timeZone: 'UTC' }, now, 'America/Los_Angeles')).toBe('Tomorrow 03:00 in UTC')
-  expect(ownZoneText({ dueDate: '2026-12-01', dueAt: null, timeZone: null }, now, 'Europe/Berlin')).toBe('')
 })

@@ -1,5 +1,6 @@
 import type { Attachment } from 'svelte/attachments'
-import { fold, wordStart } from '../lib/words'
+import { foldText } from '../lib/foldText'
+import { wordStart } from '../lib/words'
 
 type Person = { id: string; name: string }
 
@@ -12,10 +13,10 @@ let lastId = 0
 
 /** Returns at most six people whose name, or a word in it, begins with the text. */
 export function matching(people: readonly Person[], text: string): Person[] {
-  const prefix = fold(text)
+  const prefix = foldText(text)
   return people
     .filter((p) => {
-      const name = fold(p.name)
+      const name = foldText(p.name)
       return name.startsWith(prefix) || name.split(/\s+/).some((word) => word.startsWith(prefix))
     })
     .slice(0, maxSuggestions)
@@ -85,7 +86,7 @@ export function mention(people: () => readonly Person[]): Attachment<HTMLTextAre
       // A name that was typed in full needs no suggestion.
       if (
         suggestions.length === 0 ||
-        (suggestions.length === 1 && fold(suggestions[0]!.name) === fold(typed.trimEnd()))
+        (suggestions.length === 1 && foldText(suggestions[0]!.name) === foldText(typed.trimEnd()))
       ) {
         hide()
         return

@@ -1,9 +1,9 @@
 // Searches the time zones that the browser supports.
-import { fold } from '../../lib/words'
+import { foldText } from '../../lib/foldText'
 
 export type Zone = { id: string; place: string; region: string; offset: string; minutes: number }
 
-const wordsOf = (text: string) => fold(text).replace(/[_/+\-−:]+/g, ' ')
+const wordsOf = (text: string) => foldText(text).replace(/[_/+\-−:]+/g, ' ')
 
 /** Returns all time zones with their current UTC offsets, from west to east. */
 export function allZones(now: Date, ids: readonly string[] = Intl.supportedValuesOf('timeZone')): Zone[] {

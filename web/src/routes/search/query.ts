@@ -1,7 +1,7 @@
 // Suggestions and errors for a search query while it is being typed. The server parses
 // and runs the query.
 import { parseTerms, parseMatcher, type MatchContext } from '../../lib/grammar'
-import { fold } from '../../lib/words'
+import { foldText } from '../../lib/foldText'
 
 export type Suggestion = {
   /** The text that replaces the word before the caret. */
@@ -122,8 +122,8 @@ function isComplete(term: string, names: Names, context: MatchContext): boolean 
   if (known?.names) {
     const all = known.names === 'labels' ? names.labels.map((l) => l.name) : names[known.names]
     return parsed.values.every((v) => {
-      const typed = fold(v.text)
-      return specialValues.includes(typed) || all.some((name) => fold(name) === typed)
+      const typed = foldText(v.text)
+      return specialValues.includes(typed) || all.some((name) => foldText(name) === typed)
     })
   }
   if (parsed.key === 'status' || parsed.key === 'sort') {
@@ -185,10 +185,10 @@ function lastComma(values: string): number {
 
 /** Returns suggestions for names that match the typed text. If `me` is set, also suggests "me". */
 function suggestNames(kind: keyof Names, typed: string, prefix: string, names: Names, me: boolean): Suggestion[] {
-  const text = fold(typed.replaceAll('"', ''))
+  const text = foldText(typed.replaceAll('"', ''))
   const suggestions: Suggestion[] = []
   const add = (name: string, color?: string) => {
-    const folded = fold(name)
+    const folded = foldText(name)
     if (!folded.startsWith(text) && !folded.includes(` ${text}`)) return
     if (suggestions.some((s) => s.label.toLowerCase() === name.toLowerCase())) return
     suggestions.push({ insert: prefix + quoteName(name), label: name, color })
