@@ -1,6 +1,8 @@
 // Checks every screen on a desktop, and the first screen of each route on a phone, in light and
-// dark mode: no axe violations, no horizontal scrolling, and the right window title.
+// dark mode: no axe violations, no horizontal scrolling, and the right window title. On a desktop,
+// no key acts in a field while an input method composes text.
 import { type Page } from '@playwright/test'
+import { composeEverywhere } from './compose'
 import { axe, expect, test } from './fixtures'
 import { mainScreens, screens, settle, show } from './screens'
 
@@ -47,6 +49,10 @@ for (const [size, options] of Object.entries({ desktop, phone })) {
           await page.setViewportSize({ width, height })
           await settle(page)
           expect(await horizontalOverflow(page), `${width} px wide`).toEqual([])
+        }
+        if (size === 'desktop') {
+          await page.setViewportSize(desktop.viewport)
+          await composeEverywhere(page)
         }
       })
     }

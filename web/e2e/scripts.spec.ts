@@ -1,5 +1,6 @@
 // Input methods and keyboard layouts of other scripts.
 import type { Locator, Page } from '@playwright/test'
+import { compose } from './compose'
 import { expect, waitUntilSaved, test, titles, type World } from './fixtures'
 
 /** Opens a field that takes text. */
@@ -77,19 +78,7 @@ for (const [name, open] of Object.entries(openers)) {
     await waitUntilSaved(page)
     const changes: string[] = []
     page.on('request', (request) => request.method() !== 'GET' && changes.push(request.url()))
-    const devTools = await page.context().newCDPSession(page)
-    const press = (key: string) => {
-      const event = { key, code: key, windowsVirtualKeyCode: 229 }
-      return devTools.send('Input.dispatchKeyEvent', { type: 'rawKeyDown', ...event })
-    }
-    await devTools.send('Input.imeSetComposition', { text: 'らいしゅう', selectionStart: 5, selectionEnd: 5 })
-    await press('ArrowDown') // chooses a conversion
-    await devTools.send('Input.imeSetComposition', { text: '来週', selectionStart: 2, selectionEnd: 2 })
-    await press('Enter') // accepts it
-    await devTools.send('Input.insertText', { text: '来週' })
-    // In Safari, this event follows the end of the composition.
-    await box.dispatchEvent('keydown', { key: 'Enter', code: 'Enter', keyCode: 229, bubbles: true, cancelable: true })
-    await devTools.send('Input.insertText', { text: 'の会議' })
+    await compose(page, (await box.elementHandle())!)
     await expect(box).toBeFocused()
     await expect(box).toHaveValue('来週の会議')
     expect(changes).toEqual([])

@@ -1,0 +1,56 @@
+import { expect, type ElementHandle, type Page } from '@playwright/test'
+
+/**
+ * Enters 来週の会議 into the focused field as a Japanese input method does: composes 来週, accepts it with Enter, and types
+ * the rest.
+ */
+export async function compose(page: Page, field: ElementHandle): Promise<void> {
+  const devTools = await page.context().newCDPSession(page)
+  const press = (key: string) =>
+    devTools.send('Input.dispatchKeyEvent', { type: 'rawKeyDown', key, code: key, windowsVirtualKeyCode: 229 })
+  await devTools.send('Input.imeSetComposition', { text: 'らいしゅう', selectionStart: 5, selectionEnd: 5 })
+  await press('ArrowDown') // chooses a conversion
+  await devTools.send('Input.imeSetComposition', { text: '来週', selectionStart: 2, selectionEnd: 2 })
+  await press('Enter') // accepts it
+  await devTools.send('Input.insertText', { text: '来週' })
+  // In Safari, this event follows the end of the composition.
+  await field.dispatchEvent('keydown', { key: 'Enter', code: 'Enter', keyCode: 229, bubbles: true, cancelable: true })
+  await devTools.send('Input.insertText', { text: 'の会議' })
+  await devTools.detach()
+}
+
+// A field for a device code, which has autocapitalize="characters", takes no other letters.
+const textFields = [
+  'input:not([type]):not([autocapitalize=characters])',
+  ...['text', 'search', 'email', 'url'].map((type) => `input[type=${type}]`),
+  'textarea',
+]
+
+/** Composes text in every field of a page, and checks that no key acts before the text is complete. */
+export async function composeEverywhere(page: Page): Promise<void> {
+  const changes: string[] = []
+  page.on('request', (request) => request.method() !== 'GET' && changes.push(`${request.method()} ${request.url()}`))
+  // If a key acts, the data of the other screens stays as it is.
+  await page.route('**/api/**', (route) => (route.request().method() === 'GET' ? route.fallback() : route.abort()))
+  for (const field of await page.locator(textFields.join(', ')).elementHandles()) {
+    if (!(await field.isVisible()) || !(await field.isEditable())) continue
+    const focused = () => field.evaluate((node: HTMLElement) => node === document.activeElement)
+    await field.evaluate((node: HTMLInputElement) => {
+      node.focus()
+      node.select()
+    })
+    if (!(await focused())) continue // behind a dialog
+    const name = await field.evaluate((node: HTMLElement) => node.ariaLabel ?? node.outerHTML)
+    const path = () => new URL(page.url()).pathname // a filter is in the query
+    const [original, pathBefore] = [await field.inputValue(), path()]
+    await compose(page, field)
+    expect({ name, value: await field.inputValue(), focused: await focused(), path: path(), changes }).toEqual({
+      name,
+      value: '来週の会議',
+      focused: true,
+      path: pathBefore,
+      changes: [],
+    })
+    await field.fill(original) // leaving a changed field may save it
+  }
+}
