@@ -8,7 +8,6 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
-	"time"
 
 	"cardwall/internal/board"
 	"cardwall/internal/sqldb"
@@ -33,8 +32,6 @@ func (g *globals) checkSettings() (err error) {
 		}
 	}
 	switch {
-	case g.MaxOpenCards > g.MaxCards:
-		return errors.New("--max-open-cards must not be greater than --max-cards")
 	case min(g.StorageFree, g.StorageTeam, g.StorageBusiness) == 0:
 		return errors.New("--storage-free, --storage-team and --storage-business must not be 0")
 	case g.Litestream && sqldb.IsPostgres(g.Database):
@@ -46,8 +43,8 @@ func (g *globals) checkSettings() (err error) {
 // checkSettings refuses settings of the server that can be parsed but cannot work.
 func (c *serveCommand) checkSettings(g *globals) error {
 	switch pace := c.WebhookPace; {
-	case c.Drain < 0 || c.Drain > time.Hour:
-		return errors.New("--drain must be from 0s to 1h")
+	case c.Drain < 0:
+		return errors.New("--drain must not be negative")
 	case c.SpoolLimit == 0:
 		return errors.New("--spool-limit must not be 0")
 	case pace < 0 || math.IsNaN(pace) || math.IsInf(pace, 0):
@@ -115,9 +112,9 @@ func normalBaseURL(text string) (string, error) {
 	case strings.ContainsAny(text, "?#"):
 		return "", errors.New(form + "it must not have a query or a fragment")
 	case strings.ContainsFunc(name, func(r rune) bool { return r > '~' }):
-		return "", errors.New(form + "write the host in ASCII letters, as browsers send it (xn--…)")
+		return "", errors.New(form + "its host must be in ASCII, as browsers send it (xn--…)")
 	case notIP == nil && ip.IsUnspecified():
-		return "", errors.New(form + "nobody can open an address of all interfaces; to listen on them, set --addr")
+		return "", errors.New(form + "its host means all interfaces; give the address that people open (--addr sets where to listen)")
 	case u.Port() != "" && (notPort != nil || port < 1 || port > math.MaxUint16):
 		return "", errors.New(form + "its port must be from 1 to 65535")
 	}

@@ -203,7 +203,7 @@ func TestSettingsThatCannotWorkAreRefused(t *testing.T) {
 		{"base-url", "https://büro.example.com", "ASCII"}, {"base-url", "http://0.0.0.0:8080", "--addr"},
 		{"base-url", "http://[::]:8080", "--addr"}, {"base-url", "http://localhost:99999", "65535"},
 		{"base-url", "http://local host", "not a URL"},
-		{"max-open-cards", "0", "1 or more"}, {"max-rules", "-1", "1 or more"}, {"max-cards", "10", "--max-open-cards"},
+		{"max-open-cards", "0", "1 or more"}, {"max-rules", "-1", "1 or more"}, {"max-cards", "0", "1 or more"},
 		{"storage-team", "0", "must not be 0"}, {"spool-limit", "0", "must not be 0"}, {"drain", "-1s", "--drain"},
 		{"webhook-pace", "-1", "--webhook-pace"}, {"webhook-pace", "NaN", "--webhook-pace"}, {"webhook-pace", "Inf", "--webhook-pace"},
 		{"database-replica", "postgres://x", "PostgreSQL"}, {"operators", "ada", "--operators"},
