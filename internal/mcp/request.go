@@ -9,7 +9,6 @@ import (
 	"net/netip"
 	"net/url"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -103,11 +102,7 @@ func writeEvent(w http.ResponseWriter, r *response) {
 		body = slices.Concat([]byte("event: message\ndata: "), bytes.ReplaceAll(body, []byte("\n"), []byte("\ndata: ")), []byte("\n\n"))
 		w.Header().Set("Content-Type", "text/event-stream")
 	}
-	if len(body) > 0 {
-		w.Header().Set("Content-Length", strconv.Itoa(len(body)))
-	}
-	w.WriteHeader(r.status)
-	_, _ = w.Write(body) // fails only if the client has disconnected
+	r.send(w, body)
 }
 
 // checkOrigin rejects requests that a browser sends on behalf of a page on another site.

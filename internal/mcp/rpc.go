@@ -155,11 +155,7 @@ func (e *Endpoint) serveSDK(w http.ResponseWriter, r *http.Request, m message, b
 	if replaced {
 		out = withID(out, m.id)
 	}
-	if len(out) > 0 {
-		w.Header().Set("Content-Length", strconv.Itoa(len(out)))
-	}
-	w.WriteHeader(response.status)
-	_, _ = w.Write(out) // fails only if the client has disconnected
+	response.send(w, out)
 }
 
 // response is an http.ResponseWriter that buffers the body.
@@ -172,6 +168,15 @@ type response struct {
 func (r *response) Header() http.Header         { return r.header }
 func (r *response) WriteHeader(status int)      { r.status = status }
 func (r *response) Write(p []byte) (int, error) { return r.body.Write(p) }
+
+// send sends the status with another body.
+func (r *response) send(w http.ResponseWriter, body []byte) {
+	if len(body) > 0 {
+		w.Header().Set("Content-Length", strconv.Itoa(len(body)))
+	}
+	w.WriteHeader(r.status)
+	_, _ = w.Write(body) // fails only if the client has disconnected
+}
 
 // withID returns a message with its id replaced. A message without an id is returned
 // unchanged.

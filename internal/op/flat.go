@@ -63,14 +63,10 @@ func (o *Operation) Spread(object []byte) (args Arguments, key string, err error
 	}
 	if v, ok := given[KeyField]; ok && o.Keyed() {
 		delete(given, KeyField)
-		switch v.Kind() {
-		case 'n':
-		case '"':
+		if v.Kind() != 'n' {
 			if key, err = textOf(KeyField, v); err == nil {
 				err = CheckKey(KeyField, key)
 			}
-		default:
-			err = CheckKey(KeyField, "")
 		}
 		if err != nil {
 			return Arguments{}, "", err
@@ -242,8 +238,10 @@ func (f Field) text(v jsontext.Value) (string, error) {
 // maxExact is the largest whole number up to which a float64 represents each one.
 const maxExact = 1 << 53
 
-// textOf returns the text of a JSON string.
 func textOf(name string, v jsontext.Value) (string, error) {
+	if v.Kind() != '"' {
+		return "", board.Invalid("%s must be a string.", name).In(name, board.RuleValue)
+	}
 	text, err := jsontext.AppendUnquote(nil, v)
 	if err != nil {
 		return "", board.Invalid("%s must be valid UTF-8.", name).In(name, board.RuleValue)

@@ -56,7 +56,7 @@ func (f Field) kind() string {
 	case huma.TypeBoolean:
 		return "true or false"
 	case huma.TypeInteger:
-		return "a whole number" + f.bounds()
+		return "a whole number" + between(f.Schema.Minimum, f.Schema.Maximum)
 	}
 	return "a string"
 }
@@ -84,20 +84,4 @@ func kindOf(v any) string {
 		return "an array"
 	}
 	return "an object"
-}
-
-// bounds describes the bounds of the parameter in a phrase that begins with a space. It
-// returns "" if there are none.
-func (f Field) bounds() string {
-	least, most := f.Schema.Minimum, f.Schema.Maximum
-	digits := func(bound *float64) string { return strconv.FormatFloat(*bound, 'f', -1, 64) }
-	switch {
-	case least != nil && most != nil:
-		return " from " + digits(least) + " to " + digits(most)
-	case least != nil:
-		return " of at least " + digits(least)
-	case most != nil:
-		return " of at most " + digits(most)
-	}
-	return ""
 }

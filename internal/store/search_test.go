@@ -198,18 +198,9 @@ func TestOpenSplitsHangul(t *testing.T) {
 			list := ada.Must("create_list", apptest.Fields{"boardId": b, "name": "To do"}).ID()
 			ada.Must("create_card", apptest.Fields{"listId": list, "title": title})
 		}
-		s.Write(board.System(), func(ctx context.Context, tx *store.Tx) error {
-			for _, text := range []string{
-				"UPDATE texts SET words = ' pr을 백업을 ' WHERE words LIKE '% pr %'",
-				"UPDATE texts SET words = ' kept ' WHERE words = ' backup '",
-				"INSERT INTO settings (key, value) VALUES ('texts_scripts', 'old words')",
-			} {
-				if err := tx.Change(ctx, text); err != nil {
-					return err
-				}
-			}
-			return nil
-		})
+		apptest.Change(t, s.DB, "UPDATE texts SET words = ' pr을 백업을 ' WHERE words LIKE '% pr %'")
+		apptest.Change(t, s.DB, "UPDATE texts SET words = ' kept ' WHERE words = ' backup '")
+		apptest.Change(t, s.DB, "INSERT INTO settings (key, value) VALUES ('texts_scripts', 'old words')")
 		again := apptest.New(t, address, apptest.Options{})
 		if got, want := indexEntries(t, again), []string{"title kept ", "title pr 을 백 업 을 "}; !slices.Equal(got, want) {
 			t.Errorf("got index entries %q, want %q", got, want)
