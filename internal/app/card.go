@@ -94,13 +94,16 @@ func CreateCard(ctx context.Context, tx *store.Tx, in CreateCardInput) (board.Ca
 	return card, nil
 }
 
+// cardsOnBoard names what board.Limits.OpenCards limits.
+const cardsOnBoard = "cards on a board, not counting archived ones"
+
 // roomForCard returns an error if the board has no room for another open card, or
 // if the list has reached its hard WIP limit. addingToAll is the number of cards
 // added to the board's total: 1 for a new card, 0 for a card restored from the
 // archive.
 func roomForCard(ctx context.Context, tx *store.Tx, list board.List, addingToAll int) error {
 	a := tx.On(list.BoardID)
-	if err := board.CheckLimit("open cards on a board", a.OpenCards, 1, tx.Limits().OpenCards); err != nil {
+	if err := board.CheckLimit(cardsOnBoard, a.OpenCards, 1, tx.Limits().OpenCards); err != nil {
 		return err
 	}
 	if err := board.CheckLimit("cards on a board, including archived ones", a.AllCards, addingToAll, tx.Limits().AllCards); err != nil {

@@ -58,7 +58,7 @@ func CopyCard(ctx context.Context, tx *store.Tx, in CopyCardInput) (board.Card, 
 	in.leaveOut(&whole)
 	copies := []store.WholeCard{whole}
 	if list.BoardID != card.BoardID {
-		if err := mayTakeOut(tx.View, card.BoardID, "listId"); err != nil {
+		if err := mayMove(ctx, tx.View, card.BoardID, list.BoardID, "listId"); err != nil {
 			return board.Card{}, err
 		}
 		tx.Quiet()
@@ -209,7 +209,7 @@ type CopyBoardInput struct {
 	BoardInput
 	Name         string `json:"name" maxLength:"512" doc:"The copy's name." example:"Launch in May"`
 	WorkspaceID  string `json:"workspaceId,omitempty" maxLength:"64" doc:"The id of the workspace for the copy. Defaults to the board's workspace." example:"wsp_01jb2m3n4p5q6r7s8t9v0w1x2y"`
-	IncludeCards bool   `json:"includeCards,omitempty" doc:"Whether to copy the open cards, without their comments. Defaults to false." example:"true"`
+	IncludeCards bool   `json:"includeCards,omitempty" doc:"Whether to copy the cards, except archived ones, without comments. Defaults to false." example:"true"`
 }
 
 // CopyBoard copies a board's description, color, visibility, features, labels,
@@ -232,7 +232,7 @@ func CopyBoard(ctx context.Context, tx *store.Tx, in CopyBoardInput) (board.Boar
 	if in.Name, err = title("name", in.Name); err != nil {
 		return board.BoardDetail{}, nil, err
 	}
-	if err := mayTakeOut(tx.View, source.ID, "boardId"); err != nil {
+	if err := mayCopyBoard(tx.View, source, w.ID); err != nil {
 		return board.BoardDetail{}, nil, err
 	}
 	if in.IncludeCards && source.OpenCards > smallBoard {
@@ -252,6 +252,19 @@ func CopyBoard(ctx context.Context, tx *store.Tx, in CopyBoardInput) (board.Boar
 	return out, nil, err
 }
 
+// mayCopyBoard returns an error if the caller may not copy a board to a workspace. The admins
+// of a board decide who sees it. Without the admin scope, a caller cannot make a copy that they
+// do not control, or show it to another workspace.
+func mayCopyBoard(v *store.View, b board.Board, workspaceID string) error {
+	switch {
+	case b.Visibility != board.VisibleToWorkspace:
+		return v.Caller().Needs(board.ScopeAdmin, "boardId: copying a "+string(b.Visibility)+" board")
+	case b.WorkspaceID != workspaceID:
+		return v.Caller().Needs(board.ScopeAdmin, "workspaceId: copying a board to another workspace")
+	}
+	return nil
+}
+
 // DraftCopy adds a copy of a board to the draft of a job. It checks the caller's
 // permissions on that board again.
 func DraftCopy(ctx context.Context, d *store.Draft, in CopyBoardInput) error {
@@ -259,7 +272,7 @@ func DraftCopy(ctx context.Context, d *store.Draft, in CopyBoardInput) error {
 	if err != nil {
 		return err
 	}
-	if err := mayTakeOut(d.View(), source.ID, "boardId"); err != nil {
+	if err := mayCopyBoard(d.View(), source, d.Workspace().ID); err != nil {
 		return err
 	}
 	_, err = in.draft(ctx, d, source)

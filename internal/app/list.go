@@ -41,7 +41,7 @@ type ListInput struct {
 type CreateListInput struct {
 	BoardInput
 	Name     string         `json:"name" maxLength:"512" doc:"The list's name." example:"In progress"`
-	WIPLimit *int           `json:"wipLimit,omitempty" minimum:"1" maximum:"200000" doc:"The WIP limit: the maximum number of open cards that the list should hold. If it is absent, there is no limit." example:"5"`
+	WIPLimit *int           `json:"wipLimit,omitempty" minimum:"1" maximum:"200000" doc:"The maximum number of cards that the list should hold, not counting archived ones. If it is absent, there is no limit." example:"5"`
 	WIPMode  board.WIPMode  `json:"wipMode,omitempty" enum:"soft,hard" doc:"What happens at the WIP limit: soft shows a warning, hard rejects further cards. Defaults to soft." example:"soft"`
 	Position board.Position `json:"position,omitzero" doc:"The position on the board. Defaults to the bottom, which is the right end."`
 }
@@ -170,7 +170,7 @@ func RestoreList(ctx context.Context, tx *store.Tx, in ListInput) (board.List, e
 	if l.OpenCards, err = tx.CountOpenCards(ctx, l.ID); err != nil {
 		return l, err
 	}
-	if err := board.CheckLimit("open cards on a board", a.OpenCards, l.OpenCards, tx.Limits().OpenCards); err != nil {
+	if err := board.CheckLimit(cardsOnBoard, a.OpenCards, l.OpenCards, tx.Limits().OpenCards); err != nil {
 		return l, err
 	}
 	since := l.ArchivedAt

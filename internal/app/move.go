@@ -43,7 +43,7 @@ func MoveCardToBoard(ctx context.Context, tx *store.Tx, in MoveCardToBoardInput)
 		return MovedCard{}, board.Invalid("listId must be a list of another board. Use move_card to move a card on "+
 			"its own board.").In("listId", board.RuleValue)
 	}
-	if err := mayTakeOut(tx.View, card.BoardID, "listId"); err != nil {
+	if err := mayMove(ctx, tx.View, card.BoardID, list.BoardID, "listId"); err != nil {
 		return MovedCard{}, err
 	}
 	if err := roomForCard(ctx, tx, list, 1); err != nil {
@@ -71,14 +71,20 @@ func MoveCardToBoard(ctx context.Context, tx *store.Tx, in MoveCardToBoardInput)
 	return MovedCard{Card: moved.Card, DroppedLabels: d.labels, DroppedAssignees: d.people}, nil
 }
 
-// mayTakeOut returns an error if the caller may not take content out of a board. For a
-// confidential board, this requires the admin scope, because other people may see the
-// content afterwards. field is the input field that the error names.
-func mayTakeOut(v *store.View, fromBoardID, field string) error {
-	if v.On(fromBoardID).Visibility != board.Confidential {
+// mayMove returns an error if the caller may not move or copy content from one loaded board to
+// another. Without the admin scope, content must not become visible to other people, and must
+// not leave a confidential board. field is the input field that the error names.
+func mayMove(ctx context.Context, v *store.View, from, to, field string) error {
+	if v.Caller().Has(board.ScopeAdmin) {
 		return nil
 	}
-	return v.Caller().Needs(board.ScopeAdmin, field+": taking content out of a confidential board")
+	if v.On(from).Visibility == board.Confidential {
+		return v.Caller().Needs(board.ScopeAdmin, field+": taking content out of a confidential board")
+	}
+	if more, err := v.IsSeenByMore(ctx, to, from); err != nil || !more {
+		return err
+	}
+	return v.Caller().Needs(board.ScopeAdmin, field+": taking content to a board that more people can see")
 }
 
 // idForEvent returns a board's id for an event of another board. It returns "" for a
@@ -103,7 +109,7 @@ func roomForList(v *store.View, boardID string, open, all int) error {
 // roomForCards returns an error if a board has no room for the given numbers of
 // open cards and of all cards.
 func roomForCards(a *board.Access, limits board.Limits, open, all int) error {
-	if err := board.CheckLimit("open cards on a board", a.OpenCards, open, limits.OpenCards); err != nil {
+	if err := board.CheckLimit(cardsOnBoard, a.OpenCards, open, limits.OpenCards); err != nil {
 		return err
 	}
 	return board.CheckLimit("cards on a board, including archived ones", a.AllCards, all, limits.AllCards)

@@ -94,7 +94,7 @@ func listToMove(ctx context.Context, tx *store.Tx, in MoveListToBoardInput) (lis
 		return list, false, board.Invalid("boardId must be another board. Use move_list to move a list on its "+
 			"own board.").In("boardId", board.RuleValue)
 	}
-	if err := mayTakeOut(tx.View, list.BoardID, "boardId"); err != nil {
+	if err := mayMove(ctx, tx.View, list.BoardID, in.BoardID, "boardId"); err != nil {
 		return list, false, err
 	}
 	cards, err := tx.CountCards(ctx, list.ID)

@@ -136,13 +136,13 @@ func registerBoards(r *op.Registry) {
 		"Create a board in a workspace. The caller becomes its admin.", CreateBoard, op.Creates)
 	op.Command(r, "update_board", "PATCH /boards/{boardId}",
 		"Change a board's name, description, color, visibility or features. Changing the visibility or "+
-			"features requires a board admin. Changing the visibility or features.publicPage also requires the "+
+			"features requires a board admin. Changing the visibility or features.publicPage requires the "+
 			"admin scope, because they determine who can see the board.",
 		UpdateBoard, op.Destructive)
 	op.Command(r, "archive_board", "POST /boards/{boardId}/archive",
 		"Archive a board. It is read-only until it is restored.", ArchiveBoard)
 	op.Command(r, "restore_board", "POST /boards/{boardId}/restore",
-		"Restore a board from the archive or the trash. Restoring from the trash also requires the "+
+		"Restore a board from the archive or the trash. Restoring from the trash requires the "+
 			"admin scope.",
 		RestoreBoard)
 	op.Command(r, "trash_board", "DELETE /boards/{boardId}",
@@ -150,14 +150,15 @@ func registerBoards(r *op.Registry) {
 			"permanently.",
 		TrashBoard, op.Admin)
 	op.Long(r, "copy_board", "POST /boards/{boardId}/copy",
-		"Copy a board with its labels and open lists and, on request, its open cards. Members are not copied. "+
-			"The caller becomes the admin of the copy. Copying sends no events. Copying a confidential board also "+
-			"requires the admin scope. A large board is copied by a job.",
-		CopyBoard, boardOfJob, op.Creates)
+		"Copy a board with its labels and open lists and, on request, their cards. Members are not copied. "+
+			"The caller becomes the admin of the copy. Copying sends no events. A private or confidential board, "+
+			"or another workspace, requires the admin scope. A large board is copied by a job.",
+		CopyBoard, boardOfJob, op.Creates, op.Destructive)
 	op.Command(r, "save_board_as_template", "POST /boards/{boardId}/template",
 		"Save a board as a template of its workspace. The template includes the board's features, labels and open lists "+
-			"and, on request, its open cards without assignees and dates. Confidential boards cannot be saved as templates.",
-		SaveBoardAsTemplate, op.Creates, op.Before(readTemplate))
+			"and, on request, their cards without assignees and dates. A private board requires the admin "+
+			"scope; a confidential one cannot be saved.",
+		SaveBoardAsTemplate, op.Creates, op.Destructive, op.Before(readTemplate))
 	op.Query(r, "list_board_templates", "GET /board-templates",
 		"List the built-in templates and the templates of a workspace.", ListBoardTemplates)
 	op.Long(r, "create_board_from_template", "POST /board-templates/{templateId}/boards",
@@ -200,7 +201,7 @@ func registerBoards(r *op.Registry) {
 // uses.
 func registerBoardPages(r *op.Registry) {
 	op.Query(r, "open_board", "GET /boards/{boardId}/open",
-		"Get everything a client needs to show a board. Returns its lists, labels, members and open cards, "+
+		"Get everything a client needs to show a board. Returns its lists, labels, members and cards, "+
 			"all at the same boardVersion.",
 		ReadOpenBoard, op.Application)
 	op.Command(r, "star_board", "PUT /boards/{boardId}/star",
@@ -242,12 +243,13 @@ func registerLists(r *op.Registry) {
 	op.Command(r, "move_list", "POST /lists/{listId}/move", "Move a list to another position on its board.", MoveList)
 	op.Long(r, "move_list_to_board", "POST /lists/{listId}/move-to-board",
 		"Move a list with all its cards to another board. Labels are matched by name and color. The response "+
-			"contains the labels and assignees that had to be dropped. Moving out of a confidential board also "+
-			"requires the admin scope. A large list is moved by a job: its cards leave the old board, the list moves, and "+
-			"then the cards appear on the new board. The list cannot be changed until the job has ended.",
+			"lists the dropped labels and assignees. Letting more people see it requires the "+
+			"admin scope. A large list is moved by a job: its cards leave the old board, the list moves, and "+
+			"then the cards appear on the new board. The list cannot be changed until the job ends.",
 		MoveListToBoard, movedListOfJob, op.Destructive)
 	op.Long(r, "copy_list", "POST /lists/{listId}/copy",
-		"Copy a list with its open cards to the same board. The copied cards are not done. A large list is copied by a job.",
+		"Copy a list and its cards, except archived ones, on its board. The copies are not done. A large list "+
+			"is copied by a job.",
 		CopyList, listOfJob, op.Creates)
 	op.Command(r, "archive_list", "POST /lists/{listId}/archive",
 		"Archive a list together with its cards. The cards cannot be changed until the list is "+
@@ -270,12 +272,12 @@ func registerCards(r *op.Registry) {
 		"Move a card to a position in a list on the same board.", MoveCard)
 	op.Command(r, "move_card_to_board", "POST /cards/{cardId}/move-to-board",
 		"Move a card to a list on another board. The card keeps its id and gets a new number. Labels are matched by "+
-			"name and color. The response contains the labels and assignees that had to be dropped. Moving out of a "+
-			"confidential board also requires the admin scope.",
+			"name and color. The response lists the dropped labels and assignees. Letting more "+
+			"people see it requires the admin scope.",
 		MoveCardToBoard, op.Destructive)
 	op.Command(r, "copy_card", "POST /cards/{cardId}/copy",
 		"Copy a card, on its own board or to another board. The copy is not done. Copying to another board sends no "+
-			"events. Copying out of a confidential board also requires the admin scope.",
+			"events. Letting more people see it requires the admin scope.",
 		CopyCard, op.Creates, op.Destructive)
 	op.Command(r, "archive_card", "POST /cards/{cardId}/archive", "Archive a card.", ArchiveCard)
 	op.Command(r, "restore_card", "POST /cards/{cardId}/restore", "Restore an archived card to its list.", RestoreCard)
@@ -346,7 +348,7 @@ func registerLabels(r *op.Registry) {
 		"Create a label on a board.", CreateLabel, op.Creates)
 	op.Command(r, "update_label", "PATCH /labels/{labelId}", "Change a label's name or color.", UpdateLabel)
 	op.Command(r, "delete_label", "DELETE /labels/{labelId}",
-		"Delete a label and remove it from all cards. An event is recorded for each open card that had the "+
+		"Delete a label and remove it from all cards. An event is recorded for each card that is not archived and had the "+
 			"label.",
 		DeleteLabel, op.InSlices(removeLabelInSlices))
 }

@@ -66,6 +66,8 @@ func TestWriteTokenCannotShareBoard(t *testing.T) {
 		writer.Must("copy_card", fields{"cardId": p.card})
 		writer.Must("archive_board", fields{"boardId": p.to})
 		writer.Must("restore_board", fields{"boardId": p.to})
+		wantRefused("listId", "move_card_to_board", fields{"cardId": p.listed, "listId": p.here}) // Cyd, a guest, sees only that board
+		p.ada.Must("remove_board_member", fields{"boardId": p.from, "userId": p.cyd.ID})
 		writer.Must("move_card_to_board", fields{"cardId": p.listed, "listId": p.here}) // into a confidential board
 		writer.Must("create_board", fields{"workspaceId": p.workspace, "name": "New", "visibility": "workspace"})
 		// A token with all scopes allows everything that the owner's role allows.

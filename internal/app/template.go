@@ -14,7 +14,7 @@ type SaveBoardAsTemplateInput struct {
 	BoardInput
 	Name         *string `json:"name,omitempty" maxLength:"512" doc:"The template's name. Defaults to the board's name." example:"Product launch"`
 	Description  *string `json:"description,omitempty" maxLength:"16384" doc:"The template's description, in Markdown. Defaults to the board's description." example:"Everything from the first idea to the day after."`
-	IncludeCards bool    `json:"includeCards,omitempty" doc:"Whether the template includes the open cards. Defaults to false." example:"true"`
+	IncludeCards bool    `json:"includeCards,omitempty" doc:"Whether to include the cards that are not archived. Defaults to false." example:"true"`
 
 	content *store.EncodedTemplate // nil unless readTemplate has read it before the transaction
 }
@@ -58,6 +58,9 @@ func mayBecomeTemplate(ctx context.Context, v *store.View, b board.Board) error 
 	if b.Visibility == board.Confidential {
 		return board.Forbidden("A confidential board cannot be saved as a template, because " +
 			"the whole workspace could see it. Copy the board instead.")
+	}
+	if b.Visibility == board.Private {
+		return v.Caller().Needs(board.ScopeAdmin, "boardId: showing a private board to its workspace as a template")
 	}
 	return nil
 }

@@ -84,11 +84,11 @@ func TestToolsThatOverwriteAreDestructive(t *testing.T) {
 		"update_checklist_item", "update_label",
 		"update_saved_filter", "update_attachment", "edit_comment", "set_card_due", "set_card_labels", "set_card_assignees", "share_board",
 		"move_card_to_board", "move_list_to_board",
-		"cancel_job", // it deletes the records that the job has created
-		"copy_card",  // it adds, but may reveal confidential content
+		"cancel_job",                                        // it deletes the records that the job has created
+		"copy_card", "copy_board", "save_board_as_template", // they add, but may reveal content
 	}
 	harmless := []string{
-		"create_board", "create_board_from_template", "copy_board", "save_board_as_template", "archive_board",
+		"create_board", "create_board_from_template", "archive_board",
 		"restore_board", "post_status_update", "create_invitation",
 		"create_list", "copy_list", "move_list", "archive_list", "restore_list",
 		"create_card", "move_card", "archive_card", "restore_card",

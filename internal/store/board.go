@@ -162,6 +162,19 @@ func (v *View) BoardMembers(ctx context.Context, boardID, after string, limit in
 	return out, err
 }
 
+// IsSeenByMore reports whether somebody can see one board but not another one, or the first
+// one has a public page. Both must be loaded.
+func (v *View) IsSeenByMore(ctx context.Context, boardID, than string) (bool, error) {
+	if v.On(boardID).Features.PublicPage {
+		return true, nil
+	}
+	const readers = `SELECT u.id FROM boards b JOIN workspace_members wm ON wm.workspace_id = b.workspace_id
+		JOIN users u ON u.id = wm.user_id AND u.deleted_at IS NULL
+		LEFT JOIN board_members bm ON bm.board_id = b.id AND bm.user_id = wm.user_id WHERE ` + visible + ` AND b.id = `
+	n, err := v.count(ctx, "SELECT count(*) FROM ("+readers+"$1 EXCEPT "+readers+"$2) more", boardID, than)
+	return n > 0, err
+}
+
 // BoardMember returns a member of a loaded board's workspace, with the member's role on
 // the board, which may be none. It returns a not_found error for anyone else.
 func (v *View) BoardMember(ctx context.Context, boardID, userID string) (board.BoardMember, error) {
