@@ -40,7 +40,7 @@ type globals struct {
 
 	LogLevel string `default:"info" enum:"debug,info,warn,error" help:"Lowest level to log: debug, info, warn or error (default ${default})."`
 
-	MaxOpenCards    int `default:"5000" placeholder:"N" group:"limits" help:"Open cards per board (default ${default})."`
+	MaxOpenCards    int `default:"5000" placeholder:"N" group:"limits" help:"Cards per board, not counting archived ones (default ${default})."`
 	MaxCards        int `default:"200000" placeholder:"N" group:"limits" help:"Open and archived cards per board (default ${default})."`
 	MaxLists        int `default:"500" placeholder:"N" group:"limits" help:"Open lists per board (default ${default})."`
 	MaxLabels       int `default:"1000" placeholder:"N" group:"limits" help:"Labels per board (default ${default})."`
@@ -51,17 +51,18 @@ type globals struct {
 	MaxRules        int `default:"50" placeholder:"N" group:"limits" help:"Automation rules per board (default ${default})."`
 	MaxRuleActions  int `default:"10" placeholder:"N" group:"limits" help:"Actions per automation rule (default ${default})."`
 
-	replica    string         // address; only for serve
-	cacheSize  board.Bytes    // of the response cache; only for serve
-	operators  []string       // normalized email addresses; only for serve
-	metrics    *store.Metrics // only for serve
-	keys       *seal.Keyring  // set by loadKeys
-	log        *slog.Logger
-	clock      func() time.Time
-	onProgress func(message string) // called for each step that delays opening the store, such as a migration; may be nil
-	stdin      io.Reader
-	stdout     io.Writer
-	stderr     io.Writer
+	replica      string         // address; only for serve
+	cacheSize    board.Bytes    // of the response cache; only for serve
+	signUpClosed bool           // only for serve
+	operators    []string       // normalized email addresses; only for serve
+	metrics      *store.Metrics // only for serve
+	keys         *seal.Keyring  // set by loadKeys
+	log          *slog.Logger
+	clock        func() time.Time
+	onProgress   func(message string) // called for each step that delays opening the store, such as a migration; may be nil
+	stdin        io.Reader
+	stdout       io.Writer
+	stderr       io.Writer
 }
 
 type commands struct {
@@ -189,7 +190,8 @@ func (g *globals) open(ctx context.Context) (*store.DB, error) {
 	return store.Open(ctx, store.Options{
 		Database: database, Replica: g.replica, Litestream: g.Litestream, Migrate: true,
 		BaseURL: g.BaseURL, Limits: g.limits(), Plan: board.Plan(g.Plan), Storage: g.storage(), Operators: g.operators,
-		Log: g.log, Keys: g.keys, Metrics: g.metrics, Clock: g.now, Kept: g.cacheSize,
+		SignUpClosed: g.signUpClosed,
+		Log:          g.log, Keys: g.keys, Metrics: g.metrics, Clock: g.now, Kept: g.cacheSize,
 		Progress: func(message string) {
 			g.log.Info(message)
 			if g.onProgress != nil {

@@ -61,6 +61,8 @@ type serveCommand struct {
 	mailFlags
 	hookFlags
 	connectFlags
+
+	policy account.SignUpPolicy // of SignUp; set by checkSettings
 }
 
 func (serveCommand) Help() string {
@@ -301,13 +303,8 @@ type components struct {
 // assemble creates the components. It reports an error in the field err.
 func (c *serveCommand) assemble(g *globals) (p components) {
 	unlimited := c.RateLimits == "off"
-	policy, err := account.ParseSignUpPolicy(c.SignUp, g.BaseURL)
-	if err != nil {
-		p.err = fmt.Errorf("--sign-up: %w", err)
-		return p
-	}
 	p.accounts, p.err = account.New(account.Options{
-		BaseURL: g.BaseURL, OIDC: c.provider(), SignUp: policy, Unlimited: unlimited, Log: g.log,
+		BaseURL: g.BaseURL, OIDC: c.provider(), SignUp: c.policy, Unlimited: unlimited, Log: g.log,
 	})
 	if p.err != nil {
 		return p

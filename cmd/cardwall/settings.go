@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"cardwall/internal/account"
 	"cardwall/internal/board"
 	"cardwall/internal/sqldb"
 )
@@ -54,6 +55,11 @@ func (c *serveCommand) checkSettings(g *globals) error {
 	case c.DatabaseReplica != "" && !sqldb.IsPostgres(c.DatabaseReplica):
 		return errors.New("--database-replica must be postgres://…")
 	}
+	policy, err := account.ParseSignUpPolicy(c.SignUp, g.BaseURL)
+	if err != nil {
+		return fmt.Errorf("--sign-up: %w", err)
+	}
+	c.policy, g.signUpClosed = policy, policy.Mode == account.SignUpClosed
 	for _, address := range c.Operators {
 		email, err := board.NormalEmail(address)
 		if err != nil {

@@ -22,12 +22,20 @@ func TestEmailsToAnAddressAreLimited(t *testing.T) {
 			signUp(s, s.Browser(), "eve@example.com")
 			sent += len(emails(s))
 		}
-		if sent != 10 {
-			t.Errorf("sent %d emails, want 10: 5 to each address", sent)
+		if sent != 6 {
+			t.Errorf("sent %d emails, want 6: 3 to each address", sent)
 		}
+		// A link for a new password works for an hour, and one for a new account for a day.
 		s.Clock.Advance(time.Hour)
 		s.Browser().Must("request_password_reset", fields{"email": b.Email})
 		emailedSecret(s, board.EmailReset, b.Email)
+		signUp(s, s.Browser(), "eve@example.com")
+		if late := emails(s); len(late) != 0 {
+			t.Errorf("sent %d emails about sign-ups an hour later, want none", len(late))
+		}
+		s.Clock.Advance(23 * time.Hour)
+		signUp(s, s.Browser(), "eve@example.com")
+		emailedSecret(s, board.EmailVerify, "eve@example.com")
 	})
 }
 

@@ -9,9 +9,6 @@ import (
 	"cardwall/internal/store"
 )
 
-// signUpsPerHour limits the sign-ups per address, and so the emails that they send.
-const signUpsPerHour = 5
-
 // Sent is the response of an operation that may send an email. It is always the
 // same.
 type Sent struct {
@@ -60,7 +57,7 @@ func (a *Accounts) beforeSignUp(ctx context.Context, db *store.DB, caller board.
 }
 
 // SignUp stores a sign-up and queues an email, unless the address has reached
-// signUpsPerHour. If the policy does not admit the address, the email is sent only if the
+// board.EmailsToAddress. If the policy does not admit the address, the email is sent only if the
 // address has an account. That is decided when the email is composed, so neither the
 // response nor its duration reveals whether the address has an account.
 func (a *Accounts) SignUp(ctx context.Context, tx *store.Tx, in SignUpInput) (Sent, error) {
@@ -72,8 +69,8 @@ func (a *Accounts) SignUp(ctx context.Context, tx *store.Tx, in SignUpInput) (Se
 	if !admitted {
 		email = board.EmailAccountExists
 	}
-	n, err := tx.CountSignUps(ctx, in.signUp.Email, tx.OneHourAgo())
-	if err != nil || n >= signUpsPerHour {
+	n, err := tx.CountSignUps(ctx, in.signUp.Email)
+	if err != nil || n >= board.EmailsToAddress {
 		return Sent{true}, err
 	}
 	s := in.signUp

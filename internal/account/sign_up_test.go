@@ -61,8 +61,13 @@ func TestSignUpCanBeClosed(t *testing.T) {
 			t.Parallel()
 			apptest.BothWith(t, apptest.Options{SignUp: policy(t, c.policy)}, func(t *testing.T, s *apptest.Service) {
 				ada := s.Person("Ada")
-				ada.Must("create_invitation", fields{"workspaceId": ada.Workspace("Engines", board.PlanTeam),
-					"email": "guest@example.com", "role": "member"})
+				workspace := ada.Workspace("Engines", board.PlanTeam)
+				a := ada.Call("create_invitation", fields{"workspaceId": workspace, "email": "guest@example.com", "role": "member"})
+				if invited := a.Status == http.StatusCreated; invited != c.guest ||
+					!invited && !strings.Contains(a.Message, "guest@example.com has no account, and sign-up is closed") {
+					t.Errorf("invitation: got status %d, body %s; want it accepted: %t", a.Status, a.Raw, c.guest)
+				}
+				ada.Must("create_invitation", fields{"workspaceId": workspace, "email": s.Person("Grace").Email, "role": "member"})
 				emails(s)
 				b := s.Browser()
 				if a := b.Must("get_sign_in_options", nil); a.Get("signUp") != c.shown ||

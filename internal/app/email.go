@@ -77,12 +77,8 @@ func signUpEmail(ctx context.Context, tx *store.Tx, e *board.Email, signUpID str
 	return true, tx.AddVerifySecret(ctx, s, secret)
 }
 
-// resetsPerHour is the maximum number of password reset emails per account and
-// hour.
-const resetsPerHour = 5
-
 // resetEmail adds a password reset link to an email, unless the address has no
-// account or the account has reached resetsPerHour. Like a sign-up, a reset
+// account or the account has board.EmailsToAddress links that still work. Like a sign-up, a reset
 // request must not reveal whether an account exists.
 func resetEmail(ctx context.Context, tx *store.Tx, e *board.Email, email string) (ready bool, err error) {
 	u, err := tx.UserByEmail(ctx, email)
@@ -92,8 +88,8 @@ func resetEmail(ctx context.Context, tx *store.Tx, e *board.Email, email string)
 	if err != nil {
 		return false, err
 	}
-	n, err := tx.CountResets(ctx, u.ID, tx.OneHourAgo())
-	if err != nil || n >= resetsPerHour {
+	n, err := tx.CountResets(ctx, u.ID)
+	if err != nil || n >= board.EmailsToAddress {
 		return false, err
 	}
 	secret := board.NewSecret()

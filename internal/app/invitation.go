@@ -43,6 +43,9 @@ func CreateInvitation(ctx context.Context, tx *store.Tx, in CreateInvitationInpu
 		}
 		return board.Invitation{}, err
 	}
+	if err := mayHaveAccount(ctx, tx.View, email); err != nil {
+		return board.Invitation{}, err
+	}
 	i, err := tx.InvitationTo(ctx, w.ID, email)
 	known := err == nil
 	if err != nil && !board.IsCode(err, board.CodeNotFound) {
@@ -89,6 +92,19 @@ func CreateInvitation(ctx context.Context, tx *store.Tx, in CreateInvitationInpu
 	return i, tx.InsertEmail(ctx, board.EmailInvitation, i.ID, last+board.Instant(invitationEmailInterval.Milliseconds()))
 }
 
+// mayHaveAccount returns an error if an email address has no account and can get none.
+func mayHaveAccount(ctx context.Context, v *store.View, email string) error {
+	if !v.SignUpClosed() {
+		return nil
+	}
+	_, err := v.UserByEmail(ctx, email)
+	if board.IsCode(err, board.CodeNotFound) {
+		return board.Invalid("email: %s has no account, and sign-up is closed on this server. Ask its operator for an account.", email).
+			In("email", board.RuleValue)
+	}
+	return err
+}
+
 // countInvitation counts the email for an invitation against the limits of the caller
 // and of the address. It returns an error if either has reached its limit for the last
 // 24 hours. An email that is still waiting to be sent is not counted twice.
@@ -123,8 +139,8 @@ func countInvitation(ctx context.Context, tx *store.Tx, w board.Workspace, i boa
 			"can send the next one at %s UTC.",
 			sent.Count, w.Plan, sent.ResetAt.Time().Format("2006-01-02 15:04"))
 	}
-	if received.Count >= board.InvitationsToAddress {
-		rate.Limit, rate.Remaining, rate.Reset = board.InvitationsToAddress, 0, received.ResetAt.Time()
+	if received.Count >= board.EmailsToAddress {
+		rate.Limit, rate.Remaining, rate.Reset = board.EmailsToAddress, 0, received.ResetAt.Time()
 		return refuse(received.ResetAt, "%s has received %d invitations in the last 24 hours, the limit for one "+
 			"address. You can send the next one at %s UTC.",
 			i.Email, received.Count, received.ResetAt.Time().Format("2006-01-02 15:04"))

@@ -212,7 +212,8 @@ func New(t testing.TB, database string, opts Options) *Service {
 	db, err := store.Open(t.Context(), store.Options{
 		Database: database, Replica: opts.Replica, BaseURL: BaseURL, Limits: opts.Limits, Plan: opts.Plan, Storage: opts.Storage,
 		Clock: s.Clock.Now, Log: log, Keys: s.opts.Keys, Migrate: true, Operators: s.opts.Operators,
-		CountTime: lockTimeout, ReadLimit: patience, ReportLimit: cmp.Or(opts.ReportLimit, patience), Kept: opts.Kept, CheckKept: checkKept(t),
+		SignUpClosed: opts.SignUp.Mode == account.SignUpClosed,
+		CountTime:    lockTimeout, ReadLimit: patience, ReportLimit: cmp.Or(opts.ReportLimit, patience), Kept: opts.Kept, CheckKept: checkKept(t),
 	})
 	if err != nil {
 		t.Fatalf("open the store: %v", err)

@@ -44,9 +44,11 @@ func (p Plan) Limits() PlanLimits {
 	return planLimits[PlanFree]
 }
 
-// InvitationsToAddress is the maximum number of invitation emails to one
-// address in 24 hours, from all senders.
-const InvitationsToAddress = 3
+// EmailsToAddress is the maximum number of emails of one kind that strangers can send to an
+// address: of invitations and of emails about sign-ups in 24 hours, and of password resets in
+// an hour. No period is longer than the links work, so the address always has a
+// link that works.
+const EmailsToAddress = 3
 
 // Best returns p or other, whichever has the higher limits.
 func (p Plan) Best(other Plan) Plan {

@@ -3,7 +3,6 @@ package store
 import (
 	"context"
 	"strings"
-	"time"
 	"unicode"
 	"unicode/utf8"
 
@@ -79,10 +78,11 @@ func (tx *Tx) InsertSignUp(ctx context.Context, s board.SignUp) error {
 		s.ID, s.Email, s.Name, s.PasswordHash, s.TimeZone, int64(tx.now))
 }
 
-// CountSignUps returns the number of sign-ups with the given email address since the given
-// instant.
-func (v *View) CountSignUps(ctx context.Context, email string, since board.Instant) (int, error) {
-	return v.count(ctx, "SELECT count(*) FROM sign_ups WHERE email = $1 AND created_at > $2", email, int64(since))
+// CountSignUps returns the number of sign-ups with the given email address whose link may
+// still work.
+func (v *View) CountSignUps(ctx context.Context, email string) (int, error) {
+	return v.count(ctx, "SELECT count(*) FROM sign_ups WHERE email = $1 AND created_at > $2", email,
+		int64(v.now)-board.VerifyLifetime.Milliseconds())
 }
 
 const signUpColumns = "SELECT s.id, s.email, s.name, s.password_hash, s.time_zone, s.created_at FROM sign_ups s "
@@ -132,10 +132,9 @@ func (tx *Tx) AddResetSecret(ctx context.Context, userID, secret string) error {
 		board.SecretHash(secret), userID, int64(tx.now), int64(tx.now)+board.ResetLifetime.Milliseconds())
 }
 
-// CountResets returns the number of reset secrets that were created for a person since the
-// given instant.
-func (v *View) CountResets(ctx context.Context, userID string, since board.Instant) (int, error) {
-	return v.count(ctx, "SELECT count(*) FROM account_secrets WHERE user_id = $1 AND kind = 'reset' AND created_at > $2", userID, int64(since))
+// CountResets returns the number of reset secrets of a person that still work.
+func (v *View) CountResets(ctx context.Context, userID string) (int, error) {
+	return v.count(ctx, "SELECT count(*) FROM account_secrets WHERE user_id = $1 AND kind = 'reset' AND expires_at > $2", userID, int64(v.now))
 }
 
 // UserOfReset returns the id of the person whose password a secret can reset, or "" if
@@ -210,7 +209,3 @@ func (tx *Tx) PurgeAccounts(ctx context.Context, limit int) (n int64, err error)
 	}
 	return n, nil
 }
-
-// OneHourAgo returns the start of the period over which the hourly email limits are
-// counted.
-func (v *View) OneHourAgo() board.Instant { return v.now - board.Instant(time.Hour.Milliseconds()) }

@@ -48,7 +48,8 @@ type Options struct {
 	Kept      board.Bytes              // size of the cache of encoded responses; 0 means 32 MB, negative means no cache
 	CheckKept func(kept, fresh []byte) // for tests: called with each cached response and a fresh encoding of it; may be nil
 
-	Operators []string // email addresses of the server's operators, normalized by board.NormalEmail
+	SignUpClosed bool     // nobody can create an account
+	Operators    []string // email addresses of the server's operators, normalized by board.NormalEmail
 
 	Migrate  bool                 // migrate the schema: SQLite makes a backup first, PostgreSQL holds a lease
 	Progress func(message string) // called with each step of a migration; may be nil

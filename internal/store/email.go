@@ -11,6 +11,9 @@ import (
 // Link returns the absolute URL of a path of the application.
 func (v *View) Link(path string) string { return v.db.opts.BaseURL + path }
 
+// SignUpClosed reports whether nobody can create an account.
+func (v *View) SignUpClosed() bool { return v.db.opts.SignUpClosed }
+
 // InsertEmail queues an email about a record, to be sent at notBefore or later. It does
 // nothing if an email of the same kind about the record is already queued.
 func (tx *Tx) InsertEmail(ctx context.Context, kind board.EmailKind, about string, notBefore board.Instant) error {
