@@ -63,7 +63,7 @@ func (a *Accounts) takeGuess(db *store.DB, tried []session.Subject) error {
 	err := a.attempts.Take(db, tried...)
 	var f *board.Fault
 	if errors.As(err, &f) {
-		f.Message = "Too many wrong passwords. Try again after the number of seconds in the Retry-After header, " +
+		f.Message = "Too many wrong passwords. Try again in " + board.WaitText(f.RetryAfter) + ", " +
 			"sign in with a passkey, or reset your password with \"Forgot password?\"."
 	}
 	return err

@@ -129,6 +129,15 @@ func RetrySeconds(wait time.Duration) string {
 	return strconv.Itoa(int((wait + time.Second - 1) / time.Second))
 }
 
+// WaitText returns a wait as text for a message: in seconds or, from two minutes on, in
+// minutes, rounded up. Not every reader of a message sees the Retry-After header.
+func WaitText(wait time.Duration) string {
+	if wait < 2*time.Minute {
+		return RetrySeconds(wait) + " s"
+	}
+	return strconv.Itoa(int((wait+time.Minute-1)/time.Minute)) + " min"
+}
+
 // AsFault returns the fault in err's chain. It returns false if there is none.
 func AsFault(err error) (*Fault, bool) {
 	var f *Fault

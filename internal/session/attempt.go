@@ -71,9 +71,10 @@ func (a *Attempts) Take(db *store.DB, subjects ...Subject) error {
 	if ok {
 		return nil
 	}
+	wait := max(rate.Reset.Sub(now), time.Second)
 	return &board.Fault{
-		Code: board.CodeRateLimited, RetryAfter: max(rate.Reset.Sub(now), time.Second),
-		Message: "Too many attempts. Try again after the number of seconds in the Retry-After header.",
+		Code: board.CodeRateLimited, RetryAfter: wait,
+		Message: "Too many attempts. Try again in " + board.WaitText(wait) + ".",
 	}
 }
 

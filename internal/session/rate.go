@@ -87,10 +87,11 @@ func limited(rate Rate, now time.Time) error {
 		what, window = "uploads", "hour"
 	case board.ResourceGeneral, board.ResourceMail:
 	}
+	wait := max(rate.Reset.Sub(now), time.Second)
 	return &board.Fault{
 		Code: board.CodeRateLimited,
-		Message: fmt.Sprintf("Too many %s: the limit is %d per %s. Try again after the number of seconds in the Retry-After header.",
-			what, rate.Limit, window),
-		RetryAfter: max(rate.Reset.Sub(now), time.Second),
+		Message: fmt.Sprintf("Too many %s: the limit is %d per %s. Try again in %s.", what, rate.Limit, window,
+			board.WaitText(wait)),
+		RetryAfter: wait,
 	}
 }
