@@ -64,8 +64,8 @@ func (out *writer) cardPage(page []board.Card, n *countsRecord) error {
 
 func cardOf(c board.Card) cardRecord {
 	r := cardRecord{ID: c.ID, ListID: c.ListID, Number: c.Number, Title: c.Title, Description: *c.Description, DoneAt: c.DoneAt,
-		ArchivedAt: c.OwnArchivedAt(),
-		Due:        c.Due, CreatedBy: c.CreatedBy, CreatedAt: c.CreatedAt, UpdatedAt: c.UpdatedAt}
+		ArchivedAt: c.ArchivedAt, ArchivedBy: c.ArchivedBy,
+		Due: c.Due, CreatedBy: c.CreatedBy, CreatedAt: c.CreatedAt, UpdatedAt: c.UpdatedAt}
 	for _, l := range c.Labels {
 		r.Labels = append(r.Labels, l.ID)
 	}

@@ -55,8 +55,11 @@ func (r *boardReader) cardOf(at string, in *importedCard) (board.Card, error) {
 	if err != nil {
 		return board.Card{}, err
 	}
+	if in.ArchivedBy != nil && *in.ArchivedBy == board.ArchivedByList {
+		in.ArchivedAt = nil // the list's record says when
+	}
 	if in.ArchivedAt == nil && r.archived[r.ids[in.ListID]] == nil {
-		err = checkLimit("open cards on a board", a.OpenCards+1, limits.OpenCards)
+		err = checkLimit("cards on a board, not counting archived ones", a.OpenCards+1, limits.OpenCards)
 	}
 	if err := first(err, checkLimit("cards on a board, including archived ones", a.AllCards+1, limits.AllCards),
 		checkLimit("assignees on a card", len(in.Assignees), limits.Assignees),

@@ -58,15 +58,16 @@ type listRecord struct {
 
 // cardRecord is a card without its comments, which an export writes one by one.
 type cardRecord struct {
-	ID          string         `json:"id"`
-	ListID      string         `json:"listId"`
-	Number      int            `json:"number"`
-	Title       string         `json:"title"`
-	Description string         `json:"description"`
-	DoneAt      *board.Instant `json:"doneAt"`
-	ArchivedAt  *board.Instant `json:"archivedAt"`
-	Labels      []string       `json:"labels"`
-	Assignees   []string       `json:"assignees"`
+	ID          string          `json:"id"`
+	ListID      string          `json:"listId"`
+	Number      int             `json:"number"`
+	Title       string          `json:"title"`
+	Description string          `json:"description"`
+	DoneAt      *board.Instant  `json:"doneAt"`
+	ArchivedAt  *board.Instant  `json:"archivedAt"`
+	ArchivedBy  *board.Archived `json:"archivedBy"` // absent from documents of before 0.3.0, whose archivedAt is the card's own
+	Labels      []string        `json:"labels"`
+	Assignees   []string        `json:"assignees"`
 	board.Due
 	CreatedBy  *string           `json:"createdBy"`
 	CreatedAt  board.Instant     `json:"createdAt"`

@@ -97,7 +97,7 @@ func (p *plan) checkLimits() error {
 		noun         string
 		count, limit int
 	}{
-		{"open cards", open, p.limits.OpenCards},
+		{"cards (not counting archived ones)", open, p.limits.OpenCards},
 		{"cards (including archived ones)", len(p.file.Cards), p.limits.AllCards},
 		{"open lists", openLists, p.limits.OpenLists},
 		{"labels", len(p.file.Labels), p.limits.Labels},

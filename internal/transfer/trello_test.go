@@ -236,7 +236,7 @@ func TestTrelloRefusals(t *testing.T) {
 			"duplicate member": {`{"lists": [], "lists": [], "cards": []}`, "duplicate"},
 			"truncated file":   {rich[:len(rich)/2], "cut off"},
 			"deep nesting":     {`{"x": ` + strings.Repeat("[", 20_000), "not valid JSON"},
-			"too many cards":   {`{"lists": [], "cards": [{},{},{},{}]}`, "at most 3 open cards on a board; the file has 4"},
+			"too many cards":   {`{"lists": [], "cards": [{},{},{},{}]}`, "at most 3 cards (not counting archived ones) on a board; the file has 4"},
 		} {
 			_, err := importTrello(s, board.Person(ada.ID), workspace, c.text)
 			if f, ok := board.AsFault(err); !ok || !strings.Contains(f.Message, c.want) {
