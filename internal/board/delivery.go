@@ -36,7 +36,7 @@ type Delivery struct {
 	Reason        string         `json:"reason" doc:"Why the delivery has this status, and what happens next." example:"HTTP 503; next attempt 14:02:10 UTC"`
 	HTTPStatus    *int           `json:"httpStatus" doc:"The HTTP status of the last response; null if there was none." example:"503"`
 	Attempts      int            `json:"attempts" doc:"The number of attempts since the delivery was created or last redelivered." example:"2"`
-	NextAttemptAt *Instant       `json:"nextAttemptAt" format:"date-time" doc:"When the next attempt is due, unless deliveries to the receiver are held; null if no attempt is planned." example:"2026-03-02T14:02:10.000Z"`
+	NextAttemptAt *Instant       `json:"nextAttemptAt" format:"date-time" doc:"When the next attempt is due, unless deliveries are held because the receiver is failing; null if no attempt is planned." example:"2026-03-02T14:02:10.000Z"`
 	CreatedAt     Instant        `json:"createdAt" format:"date-time" doc:"When the event happened." example:"2026-03-02T14:00:00.000Z"`
 	EndedAt       *Instant       `json:"endedAt" format:"date-time" doc:"When the delivery reached its final status; null if it is still pending." example:"2026-03-02T14:00:00.100Z"`
 }
@@ -60,7 +60,8 @@ type DeliveryAttempt struct {
 // AttemptsKept is the maximum number of attempts that are stored for a delivery.
 const AttemptsKept = 20
 
-// Describe appends the next step to the delivery's reason. Held means that deliveries
+// Describe appends the next step to the delivery's reason, and moves NextAttemptAt to the end
+// of a pause. Held means that deliveries
 // to the receiver are held, because it is failing or asked for a pause. Until is the
 // end of a pause that the receiver requested; 0 for none.
 func (d *Delivery) Describe(now Instant, held bool, until Instant) {
@@ -68,6 +69,7 @@ func (d *Delivery) Describe(now Instant, held bool, until Instant) {
 	switch {
 	case d.NextAttemptAt == nil:
 	case held && until > max(now, *d.NextAttemptAt) && d.Type != KindWebhookTest:
+		d.NextAttemptAt = &until
 		next = "held until " + until.Time().Format("15:04:05") + " UTC: the receiver asked for a pause"
 	case *d.NextAttemptAt > now:
 		next = "next attempt " + d.NextAttemptAt.Time().Format("15:04:05") + " UTC"

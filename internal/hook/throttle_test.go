@@ -104,6 +104,22 @@ func TestRequestedPauseIsAtMostOneHour(t *testing.T) {
 	})
 }
 
+func TestLogShowsTheEndOfARequestedPause(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		w.receiver("receiver.test", always(429, "Retry-After", "99999"))
+		h := w.webhook("receiver.test")
+		w.engine()
+		w.card()
+		begun := board.InstantOf(w.db.Now())
+		advance(time.Second)
+		d := w.onlyDelivery(h.ID)
+		want := "HTTP 429; held until " + d.NextAttemptAt.Time().Format("15:04:05") + " UTC: the receiver asked for a pause"
+		if wait := *d.NextAttemptAt - begun; d.Reason != want || wait < board.Instant(time.Hour.Milliseconds()) {
+			t.Errorf("got reason %q, with the next attempt in %d ms; want %q in an hour", d.Reason, wait, want)
+		}
+	})
+}
+
 // After 429 without Retry-After, the engine sends single requests with pauses that grow to 30 seconds.
 func Test429WithoutRetryAfterSlowsTheQueue(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
