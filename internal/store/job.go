@@ -98,9 +98,10 @@ type NewJob struct {
 }
 
 // InsertJob creates a job for the caller. The job is queued immediately unless it has a
-// receiver. InsertJob returns the errors of CheckJobLimit.
+// receiver. InsertJob returns a limit_reached error if the caller has too many
+// unfinished jobs.
 func (tx *Tx) InsertJob(ctx context.Context, n NewJob) (j board.Job, err error) {
-	if err := tx.CheckJobLimit(ctx, n.Workspace, n.Kind); err != nil {
+	if err := tx.checkJobLimit(ctx, n.Workspace); err != nil {
 		return j, err
 	}
 	c := tx.caller
@@ -142,25 +143,20 @@ func (tx *Tx) QueueJob(ctx context.Context, id, receiver string, parts, total in
 	return tx.exec(ctx, "UPDATE jobs SET state = 'queued', holder = '', until = 0 WHERE id = $1", id)
 }
 
-// CheckJobLimit returns a limit_reached error if the caller has as many unfinished jobs
-// as the plan of the workspace allows. For an import, it also returns one if the caller
-// has another unfinished import.
-func (v *View) CheckJobLimit(ctx context.Context, w board.Workspace, kind board.JobKind) error {
+// checkJobLimit returns a limit_reached error if the caller has as many unfinished jobs
+// as the plan of the workspace allows.
+func (v *View) checkJobLimit(ctx context.Context, w board.Workspace) error {
 	var (
-		plan         board.Plan
-		all, imports int
+		plan board.Plan
+		n    int
 	)
-	if _, err := v.one(ctx, `SELECT o.plan, (SELECT count(*) FROM jobs j WHERE j.owner_id = $2 AND j.ended_at IS NULL),
-		(SELECT count(*) FROM jobs j WHERE j.owner_id = $2 AND j.ended_at IS NULL AND j.kind = $3) FROM organizations o WHERE o.id = $1`,
-		[]any{w.OrganizationID, v.caller.UserID, string(board.JobImport)}, &plan, &all, &imports); err != nil {
+	if _, err := v.one(ctx, "SELECT o.plan, (SELECT count(*) FROM jobs j WHERE j.owner_id = $2 AND j.ended_at IS NULL) "+
+		"FROM organizations o WHERE o.id = $1", []any{w.OrganizationID, v.caller.UserID}, &plan, &n); err != nil {
 		return err
 	}
-	if kind == board.JobImport && imports > 0 {
-		return board.Refuse(board.CodeLimitReached, "You have an unfinished import. Wait until it ends, or cancel it.")
-	}
-	if limit := plan.Limits().JobsPerPerson; all >= limit {
+	if limit := plan.Limits().JobsPerPerson; n >= limit {
 		return board.Refuse(board.CodeLimitReached, "You have %d unfinished jobs, and the %s plan allows no more. Wait until one ends, "+
-			"or cancel one.", all, plan)
+			"or cancel one.", n, plan)
 	}
 	return nil
 }

@@ -147,6 +147,22 @@ func TestUploadReturnsTheUnfinishedJob(t *testing.T) {
 	})
 }
 
+// A person's imports wait in line, as other jobs do, until there are as many jobs as the plan allows.
+func TestImportsWaitInLine(t *testing.T) {
+	t.Parallel()
+	apptest.BothWith(t, apptest.Options{NoJobs: true, JobWait: time.Millisecond}, func(t *testing.T, s *apptest.Service) {
+		ada := s.Person("Ada")
+		workspace := ada.Workspace("Engines", board.PlanFree)
+		for n := range board.PlanFree.Limits().JobsPerPerson + 1 {
+			status, lines := upload(ada, workspace, "trello", "application/json", trelloOf(4000))
+			full := n == board.PlanFree.Limits().JobsPerPerson
+			if full && (lines[0].Error == nil || lines[0].Error.Code != string(board.CodeLimitReached)) || !full && status != http.StatusAccepted {
+				t.Errorf("import %d: got status %d, lines %+v; want it refused: %t", n+1, status, lines, full)
+			}
+		}
+	})
+}
+
 // A page that loses its connection sends the file again. The file is imported once.
 func TestUploadWithIdempotencyKeyIsImportedOnce(t *testing.T) {
 	t.Parallel()
