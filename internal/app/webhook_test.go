@@ -275,3 +275,57 @@ func TestBoardAdminManagesTheBoardsWebhooks(t *testing.T) {
 		}
 	})
 }
+
+// A webhook that sends the same events to the same URL as another one has a warning, unless the caller
+// may not manage that other one.
+func TestWebhookWithATwinHasAWarning(t *testing.T) {
+	t.Parallel()
+	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
+		w := newWorld(s)
+		private := w.make("create_board", fields{"workspaceId": w.workspace, "name": "Plans", "visibility": "private"})
+		twin := w.owner.Must("create_webhook", fields{"url": receiver + "/twin", "events": []string{"card.created", "card.moved"},
+			"workspaceId": w.workspace})
+		if twin.Get("warning") != nil {
+			t.Errorf("the first webhook: got %s, want no warning", twin.Raw)
+		}
+		for name, c := range map[string]struct {
+			in   fields
+			want bool
+		}{
+			"the same workspace":            {fields{"workspaceId": w.workspace}, true},
+			"a board that the other covers": {fields{"boardId": w.board}, true},
+			"a private board":               {fields{"boardId": private}, false},
+			"other events":                  {fields{"workspaceId": w.workspace, "events": []string{"card.archived"}}, false},
+			"another URL":                   {fields{"workspaceId": w.workspace, "url": receiver + "/other/twin"}, false},
+		} {
+			in := fields{"url": receiver + "/twin", "events": []string{"card.moved"}}
+			for field, value := range c.in {
+				in[field] = value
+			}
+			a := w.owner.Must("create_webhook", in)
+			id := fields{"webhookId": a.ID()}
+			listed := w.owner.Must("list_webhooks", fields{"workspaceId": w.workspace, "limit": 100})
+			n := slices.Index(listed.Each("id"), a.ID())
+			for from, got := range map[string]any{"create_webhook": a.Get("warning"), "get_webhook": w.owner.Must("get_webhook", id).Get("warning"),
+				"update_webhook": w.owner.Must("update_webhook", with(id, "name", "Renamed")).Get("warning"),
+				"list_webhooks":  listed.Get(fmt.Sprintf("%d.warning", n))} {
+				if text, _ := got.(string); strings.HasPrefix(text, "Another webhook sends") != c.want {
+					t.Errorf("%s, %s: got warning %v, want one: %t", name, from, got, c.want)
+				}
+			}
+			if c.want {
+				w.owner.Must("pause_webhook", id)
+				if a := w.owner.Must("get_webhook", id); a.Get("warning") != nil {
+					t.Errorf("%s, paused: got %s, want no warning", name, a.Raw)
+				}
+			}
+			w.owner.Must("delete_webhook", id)
+		}
+		// Bob is an admin of the board only, and cannot see the webhook of the workspace.
+		w.owner.Must("share_board", fields{"boardId": w.board, "userId": w.other.ID, "role": "admin"})
+		if a := w.other.Must("create_webhook", fields{"url": receiver + "/twin", "events": []string{"card.moved"},
+			"boardId": w.board}); a.Get("warning") != nil {
+			t.Errorf("by an admin of the board: got %s, want no warning", a.Raw)
+		}
+	})
+}

@@ -96,11 +96,16 @@ type Webhook struct {
 	Host           string    `json:"host" doc:"The host of the webhook's URL." example:"hooks.example.com"`
 	LastFour       string    `json:"lastFour" doc:"The last four characters of the webhook's URL." example:"7f3a"`
 	Platform       *Platform `json:"platform" enum:"zapier,make,n8n,pipedream,power_automate" doc:"The automation platform that the webhook belongs to; null if none was recognized." example:"zapier"`
+	Warning        *string   `json:"warning" doc:"What the webhook's managers should know; null if there is nothing. At present, that another webhook sends some of the same events to the same URL." example:"Another webhook sends some of these events to the same URL, so its receiver gets them twice."`
 	OwnerID        string    `json:"ownerId" doc:"The user id of the webhook's owner: the person who created it or last enabled it." example:"usr_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 	OldSecretUntil *Instant  `json:"oldSecretUntil" format:"date-time" doc:"When deliveries stop being signed with the previous secret as well; null if they have only one signature." example:"2026-03-03T09:00:00.000Z"`
 	CreatedAt      Instant   `json:"createdAt" format:"date-time" doc:"When the webhook was created." example:"2026-03-01T09:00:00.000Z"`
 	UpdatedAt      Instant   `json:"updatedAt" format:"date-time" doc:"When a person last changed the webhook." example:"2026-03-01T09:00:00.000Z"`
 }
+
+// WebhookHasTwin is the warning of a webhook that sends the same events to the same URL as
+// another one.
+const WebhookHasTwin = "Another webhook sends some of these events to the same URL, so its receiver gets them twice."
 
 // WebhookSecret is a webhook with its signing secret. Only the operation that
 // creates the secret returns it.
