@@ -31,7 +31,7 @@ type HomeBoard struct {
 	board.Board
 	Starred    bool           `json:"starred" doc:"Whether the board is one of the caller's favorites." example:"true"`
 	LastSeenAt *board.Instant `json:"lastSeenAt" format:"date-time" doc:"When the caller last opened the board; null if the caller never has." example:"2026-03-02T09:00:00.000Z"`
-	Room       board.Usage    `json:"room" doc:"The number of open cards on the board, and the limit."`
+	Room       board.Usage    `json:"room" doc:"The number of cards on the board that are not archived, including done ones, and the limit."`
 }
 
 // maxHome is the maximum number of workspaces, and of boards in total, that
@@ -172,7 +172,7 @@ func ListTrashedBoards(ctx context.Context, v *store.View, in ListTrashedBoardsI
 // OpenBoard holds everything a client needs to show a board.
 type OpenBoard struct {
 	board.BoardDetail
-	Cards op.Written[[]board.Card] `json:"cards" doc:"The open cards in the open lists, without their descriptions, in the order of the lists."`
+	Cards op.Written[[]board.Card] `json:"cards" doc:"The cards in the open lists that are not archived, without their descriptions, in the order of the lists."`
 	OpenedBy
 }
 

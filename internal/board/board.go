@@ -13,7 +13,7 @@ type Board struct {
 	Features    Features   `json:"features" doc:"The board's optional features, and whether each is enabled."`
 	Role        Role       `json:"role" enum:"admin,editor,commenter,viewer" doc:"The caller's role on the board." example:"admin"`
 	Version     int64      `json:"version" doc:"The boardVersion, which increases by one with every change to the board." example:"42"`
-	OpenCards   int        `json:"openCards" doc:"The number of cards on the board that are neither archived nor in an archived list." example:"17"`
+	OpenCards   int        `json:"openCards" doc:"The number of cards on the board that are neither archived nor in an archived list, including done ones." example:"17"`
 	ArchivedAt  *Instant   `json:"archivedAt" format:"date-time" doc:"When the board was archived; null if it is not archived." example:"2026-03-01T12:00:00.000Z"`
 	TrashedAt   *Instant   `json:"trashedAt" format:"date-time" doc:"When the board was moved to the trash, where it stays for 30 days; null if it is not in the trash." example:"2026-03-01T12:00:00.000Z"`
 	CreatedBy   *string    `json:"createdBy" doc:"The id of the person who created the board; null if it was not created by a person." example:"usr_01jb2m3n4p5q6r7s8t9v0w1x2y"`
@@ -24,7 +24,7 @@ type Board struct {
 
 // BoardLimits holds the limits of a board with their current usage.
 type BoardLimits struct {
-	OpenCards         Usage `json:"openCards" doc:"The number of open cards on the board, and the limit."`
+	OpenCards         Usage `json:"openCards" doc:"The number of cards on the board that are not archived, including done ones, and the limit."`
 	AllCards          Usage `json:"allCards" doc:"The number of cards on the board, including archived ones, and the limit."`
 	OpenLists         Usage `json:"openLists" doc:"The number of open lists on the board, and the limit."`
 	Labels            Usage `json:"labels" doc:"The number of labels on the board, and the limit."`
@@ -59,8 +59,8 @@ type List struct {
 	ID         string   `json:"id" doc:"The list's id." example:"lst_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 	BoardID    string   `json:"boardId" doc:"The id of the board that the list is on." example:"brd_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 	Name       string   `json:"name" doc:"The list's name." example:"In progress"`
-	OpenCards  int      `json:"openCards" doc:"The number of open cards in the list; 0 if the list is archived." example:"3"`
-	WIPLimit   *int     `json:"wipLimit" doc:"The WIP limit: the maximum number of open cards that the list should hold; null if there is no limit." example:"5"`
+	OpenCards  int      `json:"openCards" doc:"The number of cards in the list that are not archived, including done ones; 0 if the list is archived." example:"3"`
+	WIPLimit   *int     `json:"wipLimit" doc:"The WIP limit: the maximum number of cards that the list should hold, not counting archived ones; null if there is no limit." example:"5"`
 	WIPMode    WIPMode  `json:"wipMode" enum:"soft,hard" doc:"What happens at the WIP limit. soft: the application shows a warning. hard: further cards are rejected with capacity_full." example:"soft"`
 	ArchivedAt *Instant `json:"archivedAt" format:"date-time" doc:"When the list was archived; null if it is open." example:"2026-03-01T12:00:00.000Z"`
 	CreatedAt  Instant  `json:"createdAt" format:"date-time" doc:"When the list was created." example:"2026-01-05T09:00:00.000Z"`

@@ -58,5 +58,5 @@ type Job struct {
 // JobError is the reason why a job failed.
 type JobError struct {
 	Code    Code   `json:"code" doc:"The error code, as in an error response." example:"limit_reached"`
-	Message string `json:"message" doc:"A description of the error." example:"There can be at most 10000 open cards on a board."`
+	Message string `json:"message" doc:"A description of the error." example:"There can be at most 10000 cards on a board, not counting archived ones."`
 }

@@ -27,7 +27,7 @@ type TemplateLabel struct {
 // TemplateList is a list of a template.
 type TemplateList struct {
 	Name     string  `json:"name" doc:"The list's name." example:"In progress"`
-	WIPLimit *int    `json:"wipLimit" doc:"The WIP limit: the maximum number of open cards that the list should hold; null if there is no limit." example:"5"`
+	WIPLimit *int    `json:"wipLimit" doc:"The WIP limit: the maximum number of cards that the list should hold, not counting archived ones; null if there is no limit." example:"5"`
 	WIPMode  WIPMode `json:"wipMode" enum:"soft,hard" doc:"What happens at the WIP limit." example:"soft"`
 	Cards    int     `json:"cards" doc:"The number of cards that the list starts with." example:"3"`
 }

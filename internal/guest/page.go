@@ -49,7 +49,7 @@ const (
 // SharedList is a list with its open cards.
 type SharedList struct {
 	Name  string       `json:"name" doc:"Name of the list." example:"Ideas"`
-	Cards []SharedCard `json:"cards" doc:"Open cards, in order."`
+	Cards []SharedCard `json:"cards" doc:"The cards that are not archived, in order."`
 }
 
 // SharedCard is the part of a card that guests see. Its number identifies it.

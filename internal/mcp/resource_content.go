@@ -179,7 +179,7 @@ func shortBoard(detail jsonObject, lists, labels []jsonObject, cards [][]jsonObj
 	}{
 		{"lists", "list_lists", len(shownLists), len(lists)},
 		{"labels", "list_labels", len(shownLabels), len(labels)},
-		{"open cards (the first of each list)", "list_cards with a list", len(out.Cards), open},
+		{"cards (the first of each list)", "list_cards with a list", len(out.Cards), open},
 	} {
 		if part.shown < part.all {
 			missing = append(missing, fmt.Sprintf("%d of %d %s are included; %s returns the others",

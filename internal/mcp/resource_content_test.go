@@ -84,7 +84,7 @@ func TestBoardResourceSharesItsSpace(t *testing.T) {
 		}
 		more, _ := b["more"].(string)
 		for _, want := range []string{
-			fmt.Sprintf("%d of 1001 open cards", len(cards)), fmt.Sprintf("%d of 300 labels", len(labels)),
+			fmt.Sprintf("%d of 1001 cards", len(cards)), fmt.Sprintf("%d of 300 labels", len(labels)),
 			"list_cards with a list", "list_labels", "get_card",
 		} {
 			if !strings.Contains(more, want) {

@@ -6,7 +6,7 @@ test('the plan page shows the usage and the members of the organization', async 
   await page.goto(`/workspaces/${world.workspaceId}/plan`)
   await expect(page.getByRole('heading', { name: 'Business plan' })).toBeVisible()
   await expect(page.getByRole('meter', { name: 'Webhooks' })).toHaveAttribute('max', '100')
-  await expect(page.getByRole('meter', { name: 'Open cards in Plan' })).toHaveAttribute('value', '4')
+  await expect(page.getByRole('meter', { name: 'Cards in Plan' })).toHaveAttribute('value', '4')
   await expect(page.getByRole('columnheader', { name: 'Business' })).toHaveAttribute('aria-current', 'true')
   await expect(page.getByRole('region', { name: 'People' })).toContainText(server().email)
   expect(await axe(page)).toEqual([])

@@ -113,7 +113,7 @@ test('a list is copied with its cards, and the copy is undone', async ({ page, s
   await page.getByRole('button', { name: 'Actions for To do' }).click()
   await page.getByRole('menuitem', { name: 'Copy list…' }).click()
   const dialog = page.getByRole('dialog', { name: 'Copy To do' })
-  await expect(dialog).toContainText('Open cards in the list (4)')
+  await expect(dialog).toContainText('Cards in the list (4)')
   await dialog.getByLabel('Name of the copy').fill('Next week')
   await page.keyboard.press('Enter')
   await expect.poll(() => titles(page, 'Next week')).toEqual(['One', 'Two', 'Three', 'Labelled'])

@@ -97,7 +97,7 @@ export interface paths {
         };
         /**
          * Get everything a client needs to show a board
-         * @description Get everything a client needs to show a board. Returns its lists, labels, members and open cards, all at the same boardVersion.
+         * @description Get everything a client needs to show a board. Returns its lists, labels, members and cards, all at the same boardVersion.
          */
         get: operations["open_board"];
         put?: never;
@@ -1954,7 +1954,7 @@ export interface components {
             labels: components["schemas"]["Usage"];
             /** @description The number of people with whom the board is shared, and the limit. */
             members: components["schemas"]["Usage"];
-            /** @description The number of open cards on the board, and the limit. */
+            /** @description The number of cards on the board that are not archived, including done ones, and the limit. */
             openCards: components["schemas"]["Usage"];
             /** @description The number of open lists on the board, and the limit. */
             openLists: components["schemas"]["Usage"];
@@ -2379,7 +2379,7 @@ export interface components {
             id: string;
             /**
              * Format: date-time
-             * @description When the next attempt is due, unless deliveries to the receiver are held; null if no attempt is planned.
+             * @description When the next attempt is due, unless deliveries are held because the receiver is failing; null if no attempt is planned.
              * @example 2026-03-02T14:02:10.000Z
              */
             nextAttemptAt: string | null;
@@ -2485,7 +2485,7 @@ export interface components {
             log: components["schemas"]["DeliveryAttempt"][];
             /**
              * Format: date-time
-             * @description When the next attempt is due, unless deliveries to the receiver are held; null if no attempt is planned.
+             * @description When the next attempt is due, unless deliveries are held because the receiver is failing; null if no attempt is planned.
              * @example 2026-03-02T14:02:10.000Z
              */
             nextAttemptAt: string | null;
@@ -2723,7 +2723,7 @@ export interface components {
             name: string;
             /**
              * Format: int64
-             * @description The number of cards on the board that are neither archived nor in an archived list.
+             * @description The number of cards on the board that are neither archived nor in an archived list, including done ones.
              * @example 17
              */
             openCards: number;
@@ -2733,7 +2733,7 @@ export interface components {
              * @enum {string}
              */
             role: "admin" | "editor" | "commenter" | "viewer";
-            /** @description The number of open cards on the board, and the limit. */
+            /** @description The number of cards on the board that are not archived, including done ones, and the limit. */
             room: components["schemas"]["Usage"];
             /**
              * @description Whether the board is one of the caller's favorites.
@@ -2950,7 +2950,7 @@ export interface components {
             name: string;
             /**
              * Format: int64
-             * @description The number of open cards in the list; 0 if the list is archived.
+             * @description The number of cards in the list that are not archived, including done ones; 0 if the list is archived.
              * @example 3
              */
             openCards: number;
@@ -2962,7 +2962,7 @@ export interface components {
             updatedAt: string;
             /**
              * Format: int64
-             * @description The WIP limit: the maximum number of open cards that the list should hold; null if there is no limit.
+             * @description The WIP limit: the maximum number of cards that the list should hold, not counting archived ones; null if there is no limit.
              * @example 5
              */
             wipLimit: number | null;
@@ -3326,7 +3326,7 @@ export interface components {
              * @example 2026-03-01T12:00:00.000Z
              */
             archivedAt: string | null;
-            /** @description The open cards in the open lists, without their descriptions, in the order of the lists. */
+            /** @description The cards in the open lists that are not archived, without their descriptions, in the order of the lists. */
             cards: components["schemas"]["Card"][];
             /** @description The ids of the lists that are collapsed for the caller. */
             collapsedLists: string[];
@@ -3374,7 +3374,7 @@ export interface components {
             name: string;
             /**
              * Format: int64
-             * @description The number of cards on the board that are neither archived nor in an archived list.
+             * @description The number of cards on the board that are neither archived nor in an archived list, including done ones.
              * @example 17
              */
             openCards: number;
@@ -4201,7 +4201,7 @@ export interface components {
             name: string;
         };
         SharedList: {
-            /** @description Open cards, in order. */
+            /** @description The cards that are not archived, in order. */
             cards: components["schemas"]["SharedCard"][];
             /**
              * @description Name of the list.
@@ -4389,7 +4389,7 @@ export interface components {
             name: string;
             /**
              * Format: int64
-             * @description The WIP limit: the maximum number of open cards that the list should hold; null if there is no limit.
+             * @description The WIP limit: the maximum number of cards that the list should hold, not counting archived ones; null if there is no limit.
              * @example 5
              */
             wipLimit: number | null;
@@ -4463,7 +4463,7 @@ export interface components {
             name: string;
             /**
              * Format: int64
-             * @description The number of cards on the board that are neither archived nor in an archived list.
+             * @description The number of cards on the board that are neither archived nor in an archived list, including done ones.
              * @example 17
              */
             openCards: number;
@@ -4724,6 +4724,11 @@ export interface components {
              */
             updatedAt: string;
             /**
+             * @description What the webhook's managers should know; null if there is nothing. At present, that another webhook sends some of the same events to the same URL.
+             * @example Another webhook sends some of these events to the same URL, so its receiver gets them twice.
+             */
+            warning: string | null;
+            /**
              * @description The id of the workspace that the webhook belongs to.
              * @example wsp_01jb2m3n4p5q6r7s8t9v0w1x2y
              */
@@ -4831,6 +4836,11 @@ export interface components {
              * @example 2026-03-01T09:00:00.000Z
              */
             updatedAt: string;
+            /**
+             * @description What the webhook's managers should know; null if there is nothing. At present, that another webhook sends some of the same events to the same URL.
+             * @example Another webhook sends some of these events to the same URL, so its receiver gets them twice.
+             */
+            warning: string | null;
             /**
              * @description The id of the workspace that the webhook belongs to.
              * @example wsp_01jb2m3n4p5q6r7s8t9v0w1x2y
@@ -12214,6 +12224,7 @@ export interface operations {
                      *         "host": "receiver.example.com",
                      *         "lastFour": "hook",
                      *         "platform": null,
+                     *         "warning": null,
                      *         "ownerId": "usr_01jb2m3n4p5q6r7s8t9v0w1x2y",
                      *         "oldSecretUntil": null,
                      *         "createdAt": "2026-03-02T09:00:00.000Z",
@@ -12311,6 +12322,7 @@ export interface operations {
                      *         "host": "receiver.example.com",
                      *         "lastFour": "ther",
                      *         "platform": null,
+                     *         "warning": null,
                      *         "ownerId": "usr_01jb2m3n4p5q6r7s8t9v0w1x2y",
                      *         "oldSecretUntil": null,
                      *         "createdAt": "2026-03-02T09:00:00.000Z",
@@ -12468,6 +12480,7 @@ export interface operations {
                      *         "host": "receiver.example.com",
                      *         "lastFour": "hook",
                      *         "platform": null,
+                     *         "warning": null,
                      *         "ownerId": "usr_01jb2m3n4p5q6r7s8t9v0w1x2y",
                      *         "oldSecretUntil": null,
                      *         "createdAt": "2026-03-02T09:00:00.000Z",
@@ -12558,6 +12571,7 @@ export interface operations {
                      *         "host": "receiver.example.com",
                      *         "lastFour": "hook",
                      *         "platform": null,
+                     *         "warning": null,
                      *         "ownerId": "usr_01jb2m3n4p5q6r7s8t9v0w1x2y",
                      *         "oldSecretUntil": "2026-03-03T09:00:00.000Z",
                      *         "createdAt": "2026-03-02T09:00:00.000Z",

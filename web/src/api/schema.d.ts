@@ -139,7 +139,7 @@ export interface paths {
         head?: never;
         /**
          * Change a board's name, description, color, visibility or features
-         * @description Change a board's name, description, color, visibility or features. Changing the visibility or features requires a board admin. Changing the visibility or features.publicPage also requires the admin scope, because they determine who can see the board.
+         * @description Change a board's name, description, color, visibility or features. Changing the visibility or features requires a board admin. Changing the visibility or features.publicPage requires the admin scope, because they determine who can see the board.
          */
         patch: operations["update_board"];
         trace?: never;
@@ -234,8 +234,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Copy a board with its labels and open lists and, on request, its open cards
-         * @description Copy a board with its labels and open lists and, on request, its open cards. Members are not copied. The caller becomes the admin of the copy. Copying sends no events. Copying a confidential board also requires the admin scope. A large board is copied by a job.
+         * Copy a board with its labels and open lists and, on request, their cards
+         * @description Copy a board with its labels and open lists and, on request, their cards. Members are not copied. The caller becomes the admin of the copy. Copying sends no events. A private or confidential board, or another workspace, requires the admin scope. A large board is copied by a job.
          */
         post: operations["copy_board"];
         delete?: never;
@@ -367,7 +367,7 @@ export interface paths {
         put?: never;
         /**
          * Restore a board from the archive or the trash
-         * @description Restore a board from the archive or the trash. Restoring from the trash also requires the admin scope.
+         * @description Restore a board from the archive or the trash. Restoring from the trash requires the admin scope.
          */
         post: operations["restore_board"];
         delete?: never;
@@ -411,7 +411,7 @@ export interface paths {
         put?: never;
         /**
          * Save a board as a template of its workspace
-         * @description Save a board as a template of its workspace. The template includes the board's features, labels and open lists and, on request, its open cards without assignees and dates. Confidential boards cannot be saved as templates.
+         * @description Save a board as a template of its workspace. The template includes the board's features, labels and open lists and, on request, their cards without assignees and dates. A private board requires the admin scope; a confidential one cannot be saved.
          */
         post: operations["save_board_as_template"];
         delete?: never;
@@ -587,7 +587,7 @@ export interface paths {
         put?: never;
         /**
          * Copy a card, on its own board or to another board
-         * @description Copy a card, on its own board or to another board. The copy is not done. Copying to another board sends no events. Copying out of a confidential board also requires the admin scope.
+         * @description Copy a card, on its own board or to another board. The copy is not done. Copying to another board sends no events. Letting more people see it requires the admin scope.
          */
         post: operations["copy_card"];
         delete?: never;
@@ -671,7 +671,7 @@ export interface paths {
         put?: never;
         /**
          * Move a card to a list on another board
-         * @description Move a card to a list on another board. The card keeps its id and gets a new number. Labels are matched by name and color. The response contains the labels and assignees that had to be dropped. Moving out of a confidential board also requires the admin scope.
+         * @description Move a card to a list on another board. The card keeps its id and gets a new number. Labels are matched by name and color. The response lists the dropped labels and assignees. Letting more people see it requires the admin scope.
          */
         post: operations["move_card_to_board"];
         delete?: never;
@@ -844,7 +844,7 @@ export interface paths {
         post?: never;
         /**
          * Delete a label and remove it from all cards
-         * @description Delete a label and remove it from all cards. An event is recorded for each open card that had the label.
+         * @description Delete a label and remove it from all cards. An event is recorded for each card that is not archived and had the label.
          */
         delete: operations["delete_label"];
         options?: never;
@@ -906,8 +906,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Copy a list with its open cards to the same board
-         * @description Copy a list with its open cards to the same board. The copied cards are not done. A large list is copied by a job.
+         * Copy a list and its cards, except archived ones, on its board
+         * @description Copy a list and its cards, except archived ones, on its board. The copies are not done. A large list is copied by a job.
          */
         post: operations["copy_list"];
         delete?: never;
@@ -947,7 +947,7 @@ export interface paths {
         put?: never;
         /**
          * Move a list with all its cards to another board
-         * @description Move a list with all its cards to another board. Labels are matched by name and color. The response contains the labels and assignees that had to be dropped. Moving out of a confidential board also requires the admin scope. A large list is moved by a job: its cards leave the old board, the list moves, and then the cards appear on the new board. The list cannot be changed until the job has ended.
+         * @description Move a list with all its cards to another board. Labels are matched by name and color. The response lists the dropped labels and assignees. Letting more people see it requires the admin scope. A large list is moved by a job: its cards leave the old board, the list moves, and then the cards appear on the new board. The list cannot be changed until the job ends.
          */
         post: operations["move_list_to_board"];
         delete?: never;
@@ -1857,7 +1857,7 @@ export interface components {
             name: string;
             /**
              * Format: int64
-             * @description The number of cards on the board that are neither archived nor in an archived list.
+             * @description The number of cards on the board that are neither archived nor in an archived list, including done ones.
              * @example 17
              */
             openCards: number;
@@ -1952,7 +1952,7 @@ export interface components {
             name: string;
             /**
              * Format: int64
-             * @description The number of cards on the board that are neither archived nor in an archived list.
+             * @description The number of cards on the board that are neither archived nor in an archived list, including done ones.
              * @example 17
              */
             openCards: number;
@@ -2033,7 +2033,7 @@ export interface components {
             labels: components["schemas"]["Usage"];
             /** @description The number of people with whom the board is shared, and the limit. */
             members: components["schemas"]["Usage"];
-            /** @description The number of open cards on the board, and the limit. */
+            /** @description The number of cards on the board that are not archived, including done ones, and the limit. */
             openCards: components["schemas"]["Usage"];
             /** @description The number of open lists on the board, and the limit. */
             openLists: components["schemas"]["Usage"];
@@ -2089,7 +2089,7 @@ export interface components {
             name: string;
             /**
              * Format: int64
-             * @description The number of cards on the board that are neither archived nor in an archived list.
+             * @description The number of cards on the board that are neither archived nor in an archived list, including done ones.
              * @example 17
              */
             openCards: number;
@@ -4022,7 +4022,7 @@ export interface components {
             code: string;
             /**
              * @description A description of the error.
-             * @example There can be at most 10000 open cards on a board.
+             * @example There can be at most 10000 cards on a board, not counting archived ones.
              */
             message: string;
         };
@@ -4157,7 +4157,7 @@ export interface components {
             name: string;
             /**
              * Format: int64
-             * @description The number of open cards in the list; 0 if the list is archived.
+             * @description The number of cards in the list that are not archived, including done ones; 0 if the list is archived.
              * @example 3
              */
             openCards: number;
@@ -4169,7 +4169,7 @@ export interface components {
             updatedAt: string;
             /**
              * Format: int64
-             * @description The WIP limit: the maximum number of open cards that the list should hold; null if there is no limit.
+             * @description The WIP limit: the maximum number of cards that the list should hold, not counting archived ones; null if there is no limit.
              * @example 5
              */
             wipLimit: number | null;
@@ -4745,7 +4745,7 @@ export interface components {
             name: string;
             /**
              * Format: int64
-             * @description The WIP limit: the maximum number of open cards that the list should hold; null if there is no limit.
+             * @description The WIP limit: the maximum number of cards that the list should hold, not counting archived ones; null if there is no limit.
              * @example 5
              */
             wipLimit: number | null;
@@ -4952,6 +4952,11 @@ export interface components {
              */
             updatedAt: string;
             /**
+             * @description What the webhook's managers should know; null if there is nothing. At present, that another webhook sends some of the same events to the same URL.
+             * @example Another webhook sends some of these events to the same URL, so its receiver gets them twice.
+             */
+            warning: string | null;
+            /**
              * @description The id of the workspace that the webhook belongs to.
              * @example wsp_01jb2m3n4p5q6r7s8t9v0w1x2y
              */
@@ -5059,6 +5064,11 @@ export interface components {
              * @example 2026-03-01T09:00:00.000Z
              */
             updatedAt: string;
+            /**
+             * @description What the webhook's managers should know; null if there is nothing. At present, that another webhook sends some of the same events to the same URL.
+             * @example Another webhook sends some of these events to the same URL, so its receiver gets them twice.
+             */
+            warning: string | null;
             /**
              * @description The id of the workspace that the webhook belongs to.
              * @example wsp_01jb2m3n4p5q6r7s8t9v0w1x2y
@@ -7158,7 +7168,7 @@ export interface operations {
                  */
                 "application/json": {
                     /**
-                     * @description Whether to copy the open cards, without their comments. Defaults to false.
+                     * @description Whether to copy the cards, except archived ones, without comments. Defaults to false.
                      * @example true
                      */
                     includeCards?: boolean;
@@ -7458,6 +7468,7 @@ export interface operations {
                      *           "description": "",
                      *           "doneAt": null,
                      *           "archivedAt": null,
+                     *           "archivedBy": null,
                      *           "labels": [],
                      *           "assignees": [
                      *             "usr_01jb2m3n4p5q6r7s8t9v0w1x2y"
@@ -7541,6 +7552,7 @@ export interface operations {
                      *           "description": "",
                      *           "doneAt": null,
                      *           "archivedAt": null,
+                     *           "archivedBy": null,
                      *           "labels": [],
                      *           "assignees": [
                      *             "usr_01jb2m3n4p5q6r7s8t9v0w1x2y"
@@ -7913,7 +7925,7 @@ export interface operations {
                     position?: ("top" | "bottom") | components["schemas"]["PositionBefore"] | components["schemas"]["PositionAfter"];
                     /**
                      * Format: int64
-                     * @description The WIP limit: the maximum number of open cards that the list should hold. If it is absent, there is no limit.
+                     * @description The maximum number of cards that the list should hold, not counting archived ones. If it is absent, there is no limit.
                      * @example 5
                      */
                     wipLimit?: number;
@@ -8494,7 +8506,7 @@ export interface operations {
                      */
                     description?: string;
                     /**
-                     * @description Whether the template includes the open cards. Defaults to false.
+                     * @description Whether to include the cards that are not archived. Defaults to false.
                      * @example true
                      */
                     includeCards?: boolean;
@@ -12942,6 +12954,7 @@ export interface operations {
                      *           "host": "receiver.example.com",
                      *           "lastFour": "",
                      *           "platform": null,
+                     *           "warning": null,
                      *           "ownerId": "usr_01jb2m3n4p5q6r7s8t9v0w1x2y",
                      *           "oldSecretUntil": null,
                      *           "createdAt": "2026-03-02T09:00:00.000Z",
@@ -12965,6 +12978,7 @@ export interface operations {
                      *           "host": "receiver.example.com",
                      *           "lastFour": "hook",
                      *           "platform": null,
+                     *           "warning": null,
                      *           "ownerId": "usr_01jb2m3n4p5q6r7s8t9v0w1x2y",
                      *           "oldSecretUntil": null,
                      *           "createdAt": "2026-03-02T09:00:00.000Z",
@@ -13078,6 +13092,7 @@ export interface operations {
                      *         "host": "receiver.example.com",
                      *         "lastFour": "hook",
                      *         "platform": null,
+                     *         "warning": null,
                      *         "ownerId": "usr_01jb2m3n4p5q6r7s8t9v0w1x2y",
                      *         "oldSecretUntil": null,
                      *         "createdAt": "2026-03-02T09:00:00.000Z",
@@ -13687,6 +13702,7 @@ export interface operations {
                      *               "description": "",
                      *               "doneAt": null,
                      *               "archivedAt": null,
+                     *               "archivedBy": null,
                      *               "labels": [],
                      *               "assignees": [
                      *                 "usr_01jb2m3n4p5q6r7s8t9v0w1x2y"
@@ -13770,6 +13786,7 @@ export interface operations {
                      *               "description": "",
                      *               "doneAt": null,
                      *               "archivedAt": null,
+                     *               "archivedBy": null,
                      *               "labels": [],
                      *               "assignees": [
                      *                 "usr_01jb2m3n4p5q6r7s8t9v0w1x2y"

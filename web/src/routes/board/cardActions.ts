@@ -158,7 +158,7 @@ export class CardActions {
     if (titles.length === 0 || !this.page.checkCanEdit()) return null
     const { count, max } = this.page.view.board.limits.openCards
     if (count + titles.length > max) {
-      toast(`A board can have at most ${max} open cards.`, { tone: 'bad' })
+      toast(`A board can have at most ${max} cards. Archive some to add more.`, { tone: 'bad' })
       return null
     }
     let at = position

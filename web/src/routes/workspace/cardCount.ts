@@ -1,2 +1,2 @@
-/** Formats a number of open cards: "1,200 open cards". */
-export const cardsText = (n: number): string => (n === 1 ? '1 open card' : `${n.toLocaleString('en')} open cards`)
+/** Formats a number of cards: "1,200 cards". */
+export const cardsText = (n: number): string => (n === 1 ? '1 card' : `${n.toLocaleString('en')} cards`)
