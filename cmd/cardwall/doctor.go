@@ -15,6 +15,7 @@ import (
 
 type doctorCommand struct {
 	Repair   bool `aliases:"mend" help:"Write a backup to the data folder, then repair what can be repaired without data loss."`
+	Reindex  bool `help:"With --repair: also replace index entries that differ from the text or row. First check that these are not damaged."`
 	AllFiles bool `help:"Also read every attached file and compare it with its hash, not only its size."`
 	NoBackup bool `help:"With --repair: skip the backup, for example because you have already copied the data."`
 }
@@ -25,12 +26,18 @@ func (doctorCommand) Help() string {
 		"the attached files exist. Servers can keep running. " +
 		"Prints up to 20 problems of each kind and how to fix them, one per line. " +
 		"Exits with a non-zero status if there is a problem.\n\n" +
+		"If two records contradict each other, for example a title and its search index entry, either may be damaged. " +
+		"The doctor then repairs nothing without the flag that it names.\n\n" +
 		"Examples:\n" +
 		"  cardwall doctor\n" +
-		"  cardwall doctor --repair"
+		"  cardwall doctor --repair\n" +
+		"  cardwall doctor --repair --reindex"
 }
 
 func (c *doctorCommand) Run(ctx context.Context, g *globals) error {
+	if len(c.choices()) > 0 && !c.Repair {
+		return fmt.Errorf("%s requires --repair", c.choices()[0])
+	}
 	if c.Repair && !c.NoBackup {
 		file := filepath.Join(g.Data, "cardwall.before-repair-"+time.Now().UTC().Format("20060102T150405")+".backup")
 		if _, err := g.backup(ctx, file); err != nil {
@@ -40,8 +47,12 @@ func (c *doctorCommand) Run(ctx context.Context, g *globals) error {
 		g.print("Backed up to %s.", file)
 	}
 	return g.withStore(ctx, func(db *store.DB) error {
+		chosen := 0
 		if c.Repair {
-			n, err := dbtool.Repair(ctx, db)
+			n, err := dbtool.Repair(ctx, db, dbtool.RepairOptions{Choices: c.choices(), Chosen: func(problem string) {
+				chosen++
+				g.print("Repaired by choice: %s.", problem)
+			}})
 			g.print("Problems repaired: %d.", n)
 			if err != nil {
 				return err
@@ -60,6 +71,9 @@ func (c *doctorCommand) Run(ctx context.Context, g *globals) error {
 			g.print("%s.", f)
 		}
 		switch {
+		case len(findings) == 0 && chosen > 0:
+			g.print("No problems remain. The doctor cannot check whether the data that it kept is correct.")
+			return nil
 		case len(findings) == 0:
 			g.print("No problems found.")
 			return nil
@@ -68,6 +82,14 @@ func (c *doctorCommand) Run(ctx context.Context, g *globals) error {
 		}
 		return errors.New("problems found; see above for what to do")
 	})
+}
+
+// choices returns the choices that the flags make.
+func (c *doctorCommand) choices() (out []dbtool.Choice) {
+	if c.Reindex {
+		out = append(out, dbtool.Reindex)
+	}
+	return out
 }
 
 // maxDamaged is the maximum number of damaged files in a report.

@@ -16,7 +16,7 @@ import (
 type Finding struct {
 	Problem    string // names the record and the defect
 	Remedy     string // tells the operator how to fix it
-	Repairable bool   // whether Repair can fix it
+	Repairable bool   // whether Repair can fix it without a choice
 }
 
 // String returns the finding as one line.
@@ -25,19 +25,29 @@ func (f Finding) String() string { return f.Problem + "; " + f.Remedy }
 // check finds defects of one kind, and may repair them.
 type check struct {
 	problem string // with %s for the id of the defective record
-	remedy  string // empty if repair is not nil
+	remedy  string // empty if repair is not nil and needs no choice
 	query   string // selects the ids of defective records
 	// find, if not nil, is used instead of query. It calls report with each id, until
 	// report returns false.
 	find   func(ctx context.Context, v *store.RawView, report func(id string) (more bool)) error
 	repair func(ctx context.Context, tx *store.RawTx, id string) error // nil if the defect cannot be repaired
+	choice Choice                                                      // required for repair; "" for none
 }
+
+// Choice is a flag of the doctor that allows repairs which take one of two contradicting
+// records as correct. Only a person can know which of them is damaged.
+type Choice string
+
+// Reindex allows Repair to replace index entries that contradict the indexed text or row.
+const Reindex Choice = "--reindex"
 
 const (
 	maxFindings   = 20  // maximum number of findings of one kind in a report
 	repairBatch   = 100 // number of defects of one kind that are repaired before the check runs again
 	repairRemedy  = "cardwall doctor --repair fixes it"
 	restoreRemedy = "restore the latest backup"
+	reindexRemedy = "if the data is not what people wrote, " + restoreRemedy + "; if it is, run cardwall doctor --repair " +
+		string(Reindex) + ", which replaces the index entry"
 )
 
 // checks returns all checks, in the order in which their repairs must run. Orphans come
@@ -89,7 +99,8 @@ func Examine(ctx context.Context, db *store.DB) ([]Finding, error) {
 // findings returns the findings for defective records.
 func (c *check) findings(ids []string) (out []Finding) {
 	for _, id := range ids {
-		f := Finding{Problem: strings.ReplaceAll(c.problem, "%s", id), Remedy: c.remedy, Repairable: c.repair != nil}
+		f := Finding{Problem: strings.ReplaceAll(c.problem, "%s", id), Remedy: c.remedy,
+			Repairable: c.repair != nil && c.choice == ""}
 		if f.Repairable {
 			f.Remedy = repairRemedy
 		}
@@ -123,20 +134,26 @@ func (c *check) wrap(err error) error {
 	return fmt.Errorf("check %q: %w", strings.ReplaceAll(c.problem, "%s", "…"), err)
 }
 
+// RepairOptions configures Repair.
+type RepairOptions struct {
+	Choices []Choice
+	Chosen  func(problem string) // called after each repair that one of the choices has allowed; may be nil
+}
+
 // Repair repairs all repairable defects, including those that Examine omits, and returns
 // the number of repairs. It uses short transactions, so servers can use the database in
 // the meantime. Apart from leases and derived data, it deletes only rows whose parent does
 // not exist.
-func Repair(ctx context.Context, db *store.DB) (repaired int, err error) {
+func Repair(ctx context.Context, db *store.DB, opts RepairOptions) (repaired int, err error) {
 	all, err := checks(ctx, db)
 	if err != nil {
 		return 0, err
 	}
 	for _, c := range all {
-		if c.repair == nil {
+		if c.repair == nil || c.choice != "" && !slices.Contains(opts.Choices, c.choice) {
 			continue
 		}
-		n, err := repairAll(ctx, db, c)
+		n, err := repairAll(ctx, db, c, opts.Chosen)
 		repaired += n
 		if err != nil {
 			return repaired, fmt.Errorf("repair %q: %w", strings.ReplaceAll(c.problem, "%s", "…"), err)
@@ -150,7 +167,9 @@ func Repair(ctx context.Context, db *store.DB) (repaired int, err error) {
 	})
 }
 
-func repairAll(ctx context.Context, db *store.DB, c check) (repaired int, err error) {
+// repairAll repairs all defects of one kind. It calls chosen, if it is not nil, after each
+// repair that requires a choice.
+func repairAll(ctx context.Context, db *store.DB, c check, chosen func(problem string)) (repaired int, err error) {
 	var before []string
 	for {
 		var ids []string
@@ -168,6 +187,9 @@ func repairAll(ctx context.Context, db *store.DB, c check) (repaired int, err er
 				return repaired, err
 			}
 			repaired++
+			if c.choice != "" && chosen != nil {
+				chosen(strings.ReplaceAll(c.problem, "%s", id))
+			}
 		}
 		before = ids
 	}

@@ -5,20 +5,32 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
+	"strings"
 
 	"cardwall/internal/store"
 	"cardwall/internal/store/search"
 )
 
 // searchChecks returns the checks that compare the search index with the content of
-// cards.
+// cards. If the index has other words than the text, either may be damaged.
 func searchChecks(db *store.DB) []check {
+	c := &comparison{}
 	out := []check{{
-		problem: "card %s: its search index entries are out of date",
-		find:    staleEntries,
+		problem: "card %s: its search index entries have the form of an earlier version",
+		find:    c.find(&c.outdated),
 		repair: func(ctx context.Context, tx *store.RawTx, id string) error {
 			return tx.ReindexCard(ctx, id)
+		},
+	}, {
+		problem: "%s: the text and the search index differ, and either may be damaged",
+		remedy:  reindexRemedy,
+		choice:  Reindex,
+		find:    c.find(&c.differing),
+		repair: func(ctx context.Context, tx *store.RawTx, text string) error {
+			return tx.ReindexCard(ctx, text[strings.LastIndexByte(text, ' ')+1:])
 		},
 	}}
 	if db.Engine().Dialect().RowLocks {
@@ -118,57 +130,101 @@ func rebuildSearchIndex(ctx context.Context, tx *store.RawTx, _ string) error {
 	return nil
 }
 
-// cardBatch is the number of cards that staleEntries compares at a time.
+// entry identifies a text on a card, and its row in the texts table.
+type entry struct{ card, place, ref string }
+
+// String names the text. The last word is the id of the card.
+func (e entry) String() string { return strings.TrimSpace(e.place+" "+e.ref) + " of card " + e.card }
+
+// comparison compares the texts table with the content of cards. Its checks share one
+// comparison, because it reads all text.
+type comparison struct {
+	view      *store.RawView // the view that was compared last
+	outdated  []string       // cards whose entries differ from their text only in how words are split
+	differing []string       // texts whose entries have other words, are missing, or have no text
+}
+
+// find returns a function that reports the elements of found, which is a field of c.
+func (c *comparison) find(found *[]string) func(context.Context, *store.RawView, func(string) bool) error {
+	return func(ctx context.Context, v *store.RawView, report func(string) bool) (err error) {
+		if c.view != v {
+			c.view, c.outdated, c.differing = v, nil, nil
+			err = c.compare(ctx, v)
+		}
+		for _, id := range *found {
+			if !report(id) {
+				break
+			}
+		}
+		return err
+	}
+}
+
+// cardBatch is the number of cards that compare reads at a time.
 const cardBatch = 500
 
-// staleEntries reports the cards whose rows in the texts table differ from their current
-// content.
-func staleEntries(ctx context.Context, v *store.RawView, report func(string) bool) error {
-	type entry struct{ card, place, ref string }
-	for after := ""; ; {
+// compare finds repairBatch cards and texts, or all if there are fewer.
+func (c *comparison) compare(ctx context.Context, v *store.RawView) error {
+	for after := ""; len(c.outdated) < repairBatch || len(c.differing) < repairBatch; {
 		ids, err := v.Strings(ctx, "SELECT id FROM cards WHERE id > $1 ORDER BY id LIMIT $2", after, cardBatch)
 		if err != nil || len(ids) == 0 {
 			return err
 		}
-		page := []any{after, ids[len(ids)-1]}
-		indexed := map[entry]string{}
-		if err := v.Each(ctx, "SELECT card_id, place, ref, words FROM texts WHERE card_id > $1 AND card_id <= $2", page,
-			func(rows *sql.Rows) error {
-				var (
-					e     entry
-					words string
-				)
-				err := rows.Scan(&e.card, &e.place, &e.ref, &words)
-				indexed[e] = words
-				return err
-			}); err != nil {
+		if err := c.comparePage(ctx, v, after, ids[len(ids)-1]); err != nil {
 			return err
-		}
-		var stale []string
-		if err := v.Each(ctx, search.CardTexts, page, func(rows *sql.Rows) error {
-			var (
-				e       entry
-				current string
-			)
-			if err := rows.Scan(&e.card, &e.place, &e.ref, &current); err != nil {
-				return err
-			}
-			if indexed[e] != search.IndexedText(current) {
-				stale = append(stale, e.card)
-			}
-			delete(indexed, e)
-			return nil
-		}); err != nil {
-			return err
-		}
-		for e := range indexed { // entries whose content no longer exists
-			stale = append(stale, e.card)
-		}
-		for _, id := range stale {
-			if !report(id) {
-				return nil
-			}
 		}
 		after = ids[len(ids)-1]
 	}
+	return nil
+}
+
+// comparePage compares the cards with after < id <= last.
+func (c *comparison) comparePage(ctx context.Context, v *store.RawView, after, last string) error {
+	page := []any{after, last}
+	indexed := map[entry]string{}
+	if err := v.Each(ctx, "SELECT card_id, place, ref, words FROM texts WHERE card_id > $1 AND card_id <= $2", page,
+		func(rows *sql.Rows) error {
+			var (
+				e     entry
+				words string
+			)
+			err := rows.Scan(&e.card, &e.place, &e.ref, &words)
+			indexed[e] = words
+			return err
+		}); err != nil {
+		return err
+	}
+	outdated, differing := map[string]bool{}, map[string]bool{} // cards
+	var texts []string
+	if err := v.Each(ctx, search.CardTexts, page, func(rows *sql.Rows) error {
+		var (
+			e    entry
+			text string
+		)
+		if err := rows.Scan(&e.card, &e.place, &e.ref, &text); err != nil {
+			return err
+		}
+		switch words, want := indexed[e], search.IndexedText(text); {
+		case words == want:
+		case search.IndexedText(words) == want: // for example, before migration 050, a run of Hangul was one word
+			outdated[e.card] = true
+		default:
+			differing[e.card] = true
+			texts = append(texts, e.String())
+		}
+		delete(indexed, e)
+		return nil
+	}); err != nil {
+		return err
+	}
+	for e := range indexed { // entries whose text does not exist
+		differing[e.card] = true
+		texts = append(texts, e.String())
+	}
+	// The repair of a card replaces all its entries, so it must wait while one of them differs.
+	maps.DeleteFunc(outdated, func(id string, _ bool) bool { return differing[id] })
+	slices.Sort(texts)
+	c.outdated, c.differing = append(c.outdated, slices.Sorted(maps.Keys(outdated))...), append(c.differing, texts...)
+	c.outdated, c.differing = c.outdated[:min(len(c.outdated), repairBatch)], c.differing[:min(len(c.differing), repairBatch)]
+	return nil
 }

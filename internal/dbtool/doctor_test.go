@@ -75,9 +75,10 @@ func TestDoctorFindsAndRepairs(t *testing.T) {
 		fill := strings.NewReplacer("BOARD", c.board, "OTHER", c.otherBoard, "LIST", c.list, "CARD", c.card, "ITEM", c.item, "WEBHOOK", c.webhook)
 		someDelivery := "(SELECT min(id) FROM deliveries)"
 		for _, defect := range []struct {
-			cause        string // SQL statements
-			want         string // part of the expected finding; "" if none is expected
-			undo         string // SQL statements that undo a defect that Repair must not change
+			cause        string        // SQL statements
+			want         string        // part of the expected finding; "" if none is expected
+			undo         string        // SQL statements that undo a defect that Repair must not change
+			choice       dbtool.Choice // without this choice, Repair must not change the defect
 			sqliteOnly   bool
 			postgresOnly bool
 		}{
@@ -132,11 +133,14 @@ func TestDoctorFindsAndRepairs(t *testing.T) {
 				want: "lease y: it expires more than a day from now"},
 			{cause: "INSERT INTO automation_boards (board_id, handled, holder, until) VALUES ('BOARD', 1, 'srv_x', 9999999999999)",
 				want: "board BOARD: the lease for its rules expires more than a day from now"},
-			{cause: "UPDATE cards SET title = 'Varnish' WHERE id = 'CARD'", want: "card CARD: its search index entries are out of date"},
-			{cause: "DELETE FROM texts WHERE card_id = 'CARD' AND place = 'comment'",
-				want: "card CARD: its search index entries are out of date"},
-			{cause: "INSERT INTO texts (card_id, place, ref, words) VALUES ('CARD', 'comment', 'cmt_x', ' more ')",
-				want: "card CARD: its search index entries are out of date"},
+			{cause: "UPDATE cards SET title = 'Varnish' WHERE id = 'CARD'", choice: dbtool.Reindex,
+				want: "title of card CARD: the text and the search index differ"},
+			{cause: "DELETE FROM texts WHERE card_id = 'CARD' AND place = 'description'", choice: dbtool.Reindex,
+				want: "description of card CARD: the text and the search index differ"},
+			{cause: "INSERT INTO texts (card_id, place, ref, words) VALUES ('CARD', 'comment', 'cmt_x', ' more ')", choice: dbtool.Reindex,
+				want: "comment cmt_x of card CARD: the text and the search index differ"},
+			{cause: "UPDATE cards SET description = 'PR을 백업을' WHERE id = 'CARD'; UPDATE texts SET words = ' pr을 백업을 ' " +
+				"WHERE card_id = 'CARD' AND place = 'description'", want: "card CARD: its search index entries have the form of an earlier version"},
 			{cause: "UPDATE texts SET workspace_id = 'wsp_x' WHERE card_id = 'CARD'", want: "card CARD: its search index entries belong to " +
 				"another workspace", postgresOnly: true},
 			{cause: "INSERT INTO users (id, name, time_zone, created_at) VALUES ('usr_x', 'X', 'UTC', 1); INSERT INTO card_assignees " +
@@ -171,8 +175,11 @@ func TestDoctorFindsAndRepairs(t *testing.T) {
 			if want != "" && offered != (defect.undo == "") {
 				t.Errorf("%s: got repair offered = %v, want %v; findings %q", defect.cause, offered, defect.undo == "", lines)
 			}
-			if _, err := dbtool.Repair(t.Context(), c.DB); err != nil {
+			if _, err := dbtool.Repair(t.Context(), c.DB, dbtool.RepairOptions{}); err != nil {
 				t.Errorf("%s: repair: %v", defect.cause, err)
+			}
+			if defect.choice != "" {
+				c.repairByChoice(defect.choice, want)
 			}
 			if defect.undo != "" {
 				if lines := c.examine(); !strings.Contains(strings.Join(lines, "\n"), want) {
@@ -202,7 +209,7 @@ func TestRepairKeepsOrder(t *testing.T) {
 		if err := dbtool.Damage(t.Context(), database, "UPDATE cards SET rank = rank || '0' WHERE number > 40"); err != nil {
 			t.Fatal(err)
 		}
-		if n, err := dbtool.Repair(t.Context(), c.DB); err != nil || n != 1 {
+		if n, err := dbtool.Repair(t.Context(), c.DB, dbtool.RepairOptions{}); err != nil || n != 1 {
 			t.Errorf("got %d repairs (%v), want 1", n, err)
 		}
 		if after := c.Column(order); !slices.Equal(after, before) {
@@ -229,7 +236,7 @@ func TestDoctorFindsSecretsWithoutKey(t *testing.T) {
 		if len(lines) != 1 || !strings.Contains(lines[0], c.webhook) || !strings.Contains(lines[0], "no key of this server can decrypt it") {
 			t.Errorf("got findings %q, want one about the secret of %s", lines, c.webhook)
 		}
-		if n, err := dbtool.Repair(t.Context(), c.DB); n != 0 || err != nil {
+		if n, err := dbtool.Repair(t.Context(), c.DB, dbtool.RepairOptions{}); n != 0 || err != nil {
 			t.Errorf("got %d repairs (%v), want 0", n, err)
 		}
 	})
@@ -426,7 +433,8 @@ func TestDoctorFindsDamagedText(t *testing.T) {
 		}
 		content[at-1] = 0xff
 	}))
-	want := "card " + card + ": its search index entries are out of date"
+	want := "title of card " + card + ": the text and the search index differ, and either may be damaged; if the data is not what " +
+		"people wrote, restore the latest backup"
 	if lines := c.examine(); len(lines) != 1 || !strings.Contains(lines[0], want) {
 		t.Errorf("got findings %q, want %q", lines, want)
 	}

@@ -180,7 +180,7 @@ func RepairOrphans(ctx context.Context, db *store.DB) error {
 		if c.repair == nil {
 			continue
 		}
-		if _, err := repairAll(ctx, db, c); err != nil {
+		if _, err := repairAll(ctx, db, c, nil); err != nil {
 			return err
 		}
 	}

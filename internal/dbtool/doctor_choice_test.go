@@ -1,0 +1,60 @@
+package dbtool_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"cardwall/internal/apptest"
+	"cardwall/internal/dbtool"
+)
+
+// repairByChoice checks that Examine still reports a problem and advises to restore a
+// backup, and then repairs the problem by choice.
+func (c *doctorWorld) repairByChoice(choice dbtool.Choice, want string) {
+	c.T.Helper()
+	about := func(line string) bool {
+		return strings.Contains(line, want) && strings.Contains(line, "restore the latest backup") &&
+			strings.Contains(line, "--repair "+string(choice))
+	}
+	if lines := c.examine(); !slices.ContainsFunc(lines, about) {
+		c.T.Errorf("got findings %q after a repair without %s, want %q to remain", lines, choice, want)
+	}
+	var chosen []string
+	n, err := dbtool.Repair(c.T.Context(), c.DB, dbtool.RepairOptions{Choices: []dbtool.Choice{choice}, Chosen: func(problem string) {
+		chosen = append(chosen, problem)
+	}})
+	if err != nil || n == 0 || len(chosen) != n || !strings.Contains(strings.Join(chosen, "\n"), want) {
+		c.T.Errorf("got %d repairs by %s, of %q (%v), want those of %q", n, choice, chosen, err, want)
+	}
+}
+
+// Where a title and its search index entry differ, Repair changes neither of them. The doctor used
+// to adopt a damaged title by indexing it again. The entries of an earlier version are replaced only
+// on cards without such a difference, because the repair of a card replaces all its entries.
+func TestRepairKeepsTheIndexOfDamagedText(t *testing.T) {
+	t.Parallel()
+	apptest.Databases(t, func(t *testing.T, database string) {
+		c := newDoctorWorld(t, database)
+		entries := "SELECT words FROM texts WHERE card_id = $1 AND place IN ('title', 'description') ORDER BY place DESC"
+		apptest.Change(t, c.DB, "UPDATE cards SET description = '백업을'")
+		apptest.Change(t, c.DB, "UPDATE texts SET words = ' 백업을 ' WHERE place = 'description'")
+		apptest.Change(t, c.DB, "UPDATE cards SET title = 'C~rd 89 paint' WHERE id = $1", c.card)
+		n, err := dbtool.Repair(t.Context(), c.DB, dbtool.RepairOptions{})
+		if err != nil || n != 89 {
+			t.Errorf("got %d repairs (%v), want 89", n, err)
+		}
+		if got, want := c.Column(entries, c.card), []string{" card 89 paint ", " 백업을 "}; !slices.Equal(got, want) {
+			t.Errorf("got entries %q of the damaged card, want %q", got, want)
+		}
+		other := c.Column("SELECT id FROM cards WHERE id <> $1 ORDER BY id LIMIT 1", c.card)[0]
+		if got, want := c.Column(entries, other), []string{" card 0 paint ", " 백 업 을 "}; !slices.Equal(got, want) {
+			t.Errorf("got entries %q of another card, want %q", got, want)
+		}
+		c.repairByChoice(dbtool.Reindex, "title of card "+c.card+": the text and the search index differ")
+		if got, want := c.Column(entries, c.card), []string{" c rd 89 paint ", " 백 업 을 "}; !slices.Equal(got, want) {
+			t.Errorf("got entries %q after the choice, want %q", got, want)
+		}
+		c.CheckConsistency()
+	})
+}
