@@ -14,10 +14,11 @@ import (
 )
 
 type doctorCommand struct {
-	Repair   bool `aliases:"mend" help:"Write a backup to the data folder, then repair what can be repaired without data loss."`
-	Reindex  bool `help:"With --repair: also replace index entries that differ from the text or row. First check that these are not damaged."`
-	AllFiles bool `help:"Also read every attached file and compare it with its hash, not only its size."`
-	NoBackup bool `help:"With --repair: skip the backup, for example because you have already copied the data."`
+	Repair        bool `aliases:"mend" help:"Write a backup to the data folder, then repair what can be repaired without data loss."`
+	Reindex       bool `help:"With --repair: also replace index entries that differ from the text or row. First check that these are not damaged."`
+	DeleteOrphans bool `help:"With --repair: also remove rows whose parent does not exist. First check that the parent was not lost."`
+	AllFiles      bool `help:"Also read every attached file and compare it with its hash, not only its size."`
+	NoBackup      bool `help:"With --repair: skip the backup, for example because you have already copied the data."`
 }
 
 func (doctorCommand) Help() string {
@@ -88,6 +89,9 @@ func (c *doctorCommand) Run(ctx context.Context, g *globals) error {
 func (c *doctorCommand) choices() (out []dbtool.Choice) {
 	if c.Reindex {
 		out = append(out, dbtool.Reindex)
+	}
+	if c.DeleteOrphans {
+		out = append(out, dbtool.DeleteOrphans)
 	}
 	return out
 }

@@ -151,7 +151,7 @@ func (b *bulk) load(ctx context.Context, from *bulk, tables []table, limit int, 
 	l.indexing = time.Since(start)
 	var p interface{ SQLState() string }
 	if errors.As(err, &p) && p.SQLState() == "23503" {
-		err = fmt.Errorf("some rows refer to rows that do not exist: run cardwall doctor --repair on the source first: %w", err)
+		err = fmt.Errorf("some rows refer to rows that do not exist: run cardwall doctor on the source and follow its advice: %w", err)
 	}
 	return l, err
 }

@@ -38,8 +38,10 @@ type check struct {
 // records as correct. Only a person can know which of them is damaged.
 type Choice string
 
-// Reindex allows Repair to replace index entries that contradict the indexed text or row.
-const Reindex Choice = "--reindex"
+const (
+	Reindex       Choice = "--reindex"        // the text or row is correct, and the index entry is replaced
+	DeleteOrphans Choice = "--delete-orphans" // the parent was deleted, and the rows that refer to it are removed
+)
 
 const (
 	maxFindings   = 20  // maximum number of findings of one kind in a report
@@ -142,8 +144,7 @@ type RepairOptions struct {
 
 // Repair repairs all repairable defects, including those that Examine omits, and returns
 // the number of repairs. It uses short transactions, so servers can use the database in
-// the meantime. Apart from leases and derived data, it deletes only rows whose parent does
-// not exist.
+// the meantime. It deletes only leases and derived data, unless opts.Choices allows more.
 func Repair(ctx context.Context, db *store.DB, opts RepairOptions) (repaired int, err error) {
 	all, err := checks(ctx, db)
 	if err != nil {
@@ -241,10 +242,10 @@ func fileChecks(db *store.DB) []check {
 	return []check{
 		{problem: "database file: %s", remedy: restoreRemedy + "; stop the server first, and keep the file",
 			find: matching(func(line string) bool { return !inIndex(line) && !inSearchIndex(line) })},
-		{problem: "database file: %s", find: matching(inIndex), repair: func(ctx context.Context, tx *store.RawTx,
-			_ string) error {
-			return tx.Exec(ctx, "REINDEX")
-		}},
+		{problem: "database file: %s, and either the row or the index may be damaged", remedy: reindexRemedy, choice: Reindex,
+			find: matching(inIndex), repair: func(ctx context.Context, tx *store.RawTx, _ string) error {
+				return tx.Exec(ctx, "REINDEX")
+			}},
 		{problem: "database file: %s", find: matching(inSearchIndex), repair: rebuildSearchIndex},
 	}
 }

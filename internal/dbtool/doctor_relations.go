@@ -36,10 +36,14 @@ func (r relation) orphaned() string {
 
 // check returns the check for orphans of a relation. The reported ids are the keys of the
 // missing parents. If the foreign key is ON DELETE CASCADE, the repair deletes the
-// orphans. Otherwise, it clears their reference if the column is nullable.
+// orphans. Otherwise, it clears their reference if the column is nullable. The repair
+// requires a choice: both databases enforce foreign keys, so the parent may have been lost.
 func (r relation) check() check {
 	first := quoted(r.columns[0])
 	c := check{
+		remedy: restoreRemedy + ", because the missing row may have been lost; if it was deleted on purpose, run cardwall doctor --repair " +
+			string(DeleteOrphans) + ", which removes what refers to it",
+		choice:  DeleteOrphans,
 		problem: fmt.Sprintf("%s.%s: %%s is not in %s", r.table, strings.Join(r.columns, ", "), r.parent),
 		query:   "SELECT DISTINCT o." + first + " FROM " + quoted(r.table) + " o WHERE " + r.orphaned(),
 	}
@@ -54,7 +58,7 @@ func (r relation) check() check {
 			return tx.Exec(ctx, "UPDATE "+quoted(r.table)+" AS o SET "+first+" = NULL"+where, id)
 		}
 	default:
-		c.remedy = restoreRemedy
+		c.remedy, c.choice = restoreRemedy, ""
 	}
 	return c
 }

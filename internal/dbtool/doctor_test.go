@@ -153,7 +153,8 @@ func TestDoctorFindsAndRepairs(t *testing.T) {
 			{cause: "UPDATE texts_words_data SET block = substr(block, 1, length(block) - 9) || zeroblob(9) WHERE id = (SELECT max(id) " +
 				"FROM texts_words_data)", want: "database file: ", sqliteOnly: true},
 			{cause: "PRAGMA writable_schema = ON; CREATE INDEX broken ON labels (name); UPDATE sqlite_schema SET sql = 'CREATE INDEX broken " +
-				"ON labels (color)' WHERE name = 'broken'; PRAGMA writable_schema = RESET", want: "missing from index broken", sqliteOnly: true},
+				"ON labels (color)' WHERE name = 'broken'; PRAGMA writable_schema = RESET", want: "missing from index broken",
+				choice: dbtool.Reindex, sqliteOnly: true},
 		} {
 			if defect.sqliteOnly && sqldb.IsPostgres(database) || defect.postgresOnly && !sqldb.IsPostgres(database) {
 				continue

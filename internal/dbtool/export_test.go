@@ -131,7 +131,7 @@ func Damage(ctx context.Context, database string, texts ...string) (err error) {
 
 // OrphanEveryRelation changes the data so that, for every foreign key, a row refers to
 // a parent that does not exist. It returns the problems that Examine must report, and
-// whether each is repairable.
+// whether each is repairable by choice.
 func OrphanEveryRelation(ctx context.Context, database string) (want map[string]bool, err error) {
 	b, err := openBulk(ctx, database)
 	if err != nil {
@@ -155,13 +155,13 @@ func OrphanEveryRelation(ctx context.Context, database string) (want map[string]
 }
 
 // Orphans returns the problems with foreign keys that Examine reports, and whether each is
-// repairable.
+// repairable by choice.
 func Orphans(ctx context.Context, db *store.DB) (found map[string]bool, err error) {
 	all, err := Examine(ctx, db)
 	found = map[string]bool{}
 	for _, f := range all {
 		if strings.Contains(f.Problem, " is not in ") {
-			found[f.Problem] = f.Repairable
+			found[f.Problem] = strings.Contains(f.Remedy, "--repair "+string(DeleteOrphans)) && !f.Repairable
 		}
 	}
 	return found, err
