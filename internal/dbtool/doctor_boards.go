@@ -19,6 +19,8 @@ func boardChecks() []check {
 		// Entries up to reduced_to may have been removed.
 		changes = "(SELECT count(*) FROM activity a WHERE a.board_id = b.id AND a.version > b.reduced_to)"
 		last    = "COALESCE((SELECT max(a.version) FROM activity a WHERE a.board_id = b.id), 0)"
+		// If the sequence has gaps, the last version may be the one that is damaged.
+		gapless = "(" + changes + " = CASE WHEN " + last + " > b.reduced_to THEN " + last + " - b.reduced_to ELSE 0 END)"
 		// A job creates a board in several transactions, and housekeeping deletes a board
 		// in several. In the meantime, the board is hidden and may be incomplete.
 		complete = "(b.trashed_at IS NULL OR b.trashed_at > 0) AND "
@@ -34,12 +36,11 @@ func boardChecks() []check {
 	}
 	return []check{
 		{problem: "board %s: the sequence of its changes has gaps", remedy: restoreRemedy,
-			query: "SELECT b.id FROM boards b WHERE " + complete + recorded + changes + " <> CASE WHEN " + last +
-				" > b.reduced_to THEN " + last + " - b.reduced_to ELSE 0 END"},
+			query: "SELECT b.id FROM boards b WHERE " + complete + recorded + "NOT " + gapless},
 		{problem: "board %s: its most recent changes are missing", remedy: restoreRemedy,
 			query: "SELECT b.id FROM boards b WHERE " + complete + recorded + "b.version > b.reduced_to AND b.version > " + last},
 		{problem: "board %s: its version is lower than that of its last change",
-			query: "SELECT b.id FROM boards b WHERE " + complete + "b.version < " + last,
+			query: "SELECT b.id FROM boards b WHERE " + complete + "b.version < " + last + " AND " + gapless,
 			repair: func(ctx context.Context, tx *store.RawTx, id string) error {
 				if err := tx.LockBoard(ctx, id); err != nil {
 					return err

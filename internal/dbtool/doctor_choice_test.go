@@ -79,3 +79,26 @@ func TestRepairKeepsRowsOfALostParent(t *testing.T) {
 		}
 	})
 }
+
+// If a change has a wrong version, the sequence has gaps, and Repair does not give the board that
+// version.
+func TestRepairKeepsTheVersionOfABoardWithGaps(t *testing.T) {
+	t.Parallel()
+	apptest.Databases(t, func(t *testing.T, database string) {
+		c := newDoctorWorld(t, database)
+		version := "SELECT CAST(version AS TEXT) FROM boards WHERE id = $1"
+		before := c.Column(version, c.board)
+		damage(t, database, "UPDATE activity SET version = 1000 WHERE board_id = '"+c.board+"' AND version = 2")
+		if _, err := dbtool.Repair(t.Context(), c.DB, dbtool.RepairOptions{}); err != nil {
+			t.Error(err)
+		}
+		if after := c.Column(version, c.board); !slices.Equal(after, before) {
+			t.Errorf("got board version %s after the repair, want %s", after, before)
+		}
+		if lines := c.examine(); !slices.ContainsFunc(lines, func(line string) bool {
+			return strings.Contains(line, "board "+c.board+": the sequence of its changes has gaps; restore the latest backup")
+		}) {
+			t.Errorf("got findings %q after the repair, want the gaps to remain", lines)
+		}
+	})
+}
