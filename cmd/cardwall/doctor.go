@@ -10,6 +10,7 @@ import (
 
 	"cardwall/internal/attach"
 	"cardwall/internal/dbtool"
+	"cardwall/internal/sqldb"
 	"cardwall/internal/store"
 )
 
@@ -41,7 +42,10 @@ func (c *doctorCommand) Run(ctx context.Context, g *globals) error {
 	}
 	if c.Repair && !c.NoBackup {
 		file := filepath.Join(g.Data, "cardwall.before-repair-"+time.Now().UTC().Format("20060102T150405")+".backup")
-		if _, err := g.backup(ctx, file); err != nil {
+		var unusable *sqldb.FileError
+		if _, err := g.backup(ctx, file); errors.As(err, &unusable) {
+			return fmt.Errorf("nothing was repaired, because the backup failed: %w", err)
+		} else if err != nil {
 			return fmt.Errorf("nothing was repaired, because the backup failed; "+
 				"stop the server, copy the data yourself and run the command again with --no-backup: %w", err)
 		}

@@ -144,12 +144,21 @@ func runUntil(ctx context.Context, args []string, stdin io.Reader, stdout, stder
 }
 
 // message returns the text to print for err: the message of the fault that err
-// contains, or the complete error if it contains none. It also returns the complete
-// error for an unavailable fault, because that fault does not describe its cause.
+// contains, or the complete error if it contains none. An unavailable fault does not
+// describe its cause. For such a fault, message returns what is wrong with the database
+// file, or else the complete error.
 func message(err error) string {
-	var f *board.Fault
-	if errors.As(err, &f) && f.Code != board.CodeUnavailable {
+	var (
+		f    *board.Fault
+		file *sqldb.FileError
+	)
+	switch {
+	case !errors.As(err, &f):
+		return err.Error()
+	case f.Code != board.CodeUnavailable:
 		return f.Message
+	case errors.As(err, &file):
+		return file.Error()
 	}
 	return err.Error()
 }

@@ -114,8 +114,8 @@ func createPartial(path string) (string, error) {
 // log grows until the copy is complete.
 func backupSQLite(ctx context.Context, from *bulk, file string, m Manifest, progress func(string)) (_ Manifest, err error) {
 	progress("copying the database")
-	if _, err := from.exec(ctx, "VACUUM INTO $1", file); err != nil {
-		return m, err
+	if _, err := from.conn.ExecContext(ctx, "VACUUM INTO $1", file); err != nil {
+		return m, sqldb.ContentFault(from.file, err)
 	}
 	to, err := openBulkFile(ctx, file, "mode=rw&_pragma=synchronous(OFF)")
 	if err != nil {

@@ -28,6 +28,7 @@ type bulk struct {
 	pool    *sql.DB
 	conn    *sql.Conn
 	dialect sqldb.Dialect
+	file    string // path of the database file; "" for PostgreSQL and for temporary files
 }
 
 // openBulk connects to an existing database.
@@ -36,7 +37,12 @@ func openBulk(ctx context.Context, database string) (*bulk, error) {
 		if _, err := os.Stat(database); errors.Is(err, fs.ErrNotExist) {
 			return nil, fmt.Errorf("there is no database at %s: %w", database, err)
 		}
-		return openBulkFile(ctx, database, "mode=rw&_pragma=busy_timeout(10000)&_pragma=synchronous(FULL)")
+		b, err := openBulkFile(ctx, database, "mode=rw&_pragma=busy_timeout(10000)&_pragma=synchronous(FULL)")
+		if err != nil {
+			return nil, sqldb.FileFault(database, err)
+		}
+		b.file = database
+		return b, nil
 	}
 	cfg, err := pgx.ParseConfig(database)
 	if err != nil {
@@ -73,19 +79,30 @@ func (b *bulk) close() error { return errors.Join(b.conn.Close(), b.pool.Close()
 
 // Query implements sqldb.Querier.
 func (b *bulk) Query(ctx context.Context, text string, args ...any) (*sql.Rows, error) {
-	return b.conn.QueryContext(ctx, text, args...)
+	rows, err := b.conn.QueryContext(ctx, text, args...)
+	return rows, b.fault(err)
 }
 
 func (b *bulk) exec(ctx context.Context, text string, args ...any) (sql.Result, error) {
-	return b.conn.ExecContext(ctx, text, args...)
+	result, err := b.conn.ExecContext(ctx, text, args...)
+	return result, b.fault(err)
+}
+
+// fault adds to an error about the database file what is wrong with the file.
+func (b *bulk) fault(err error) error {
+	if b.file == "" {
+		return err
+	}
+	return sqldb.FileFault(b.file, err)
 }
 
 func (b *bulk) each(ctx context.Context, text string, args []any, scan func(*sql.Rows) error) error {
-	return sqldb.Each(ctx, b, text, args, scan)
+	return b.fault(sqldb.Each(ctx, b, text, args, scan))
 }
 
 func (b *bulk) one(ctx context.Context, text string, args []any, dest ...any) (found bool, err error) {
-	return sqldb.One(ctx, b, text, args, dest...)
+	found, err = sqldb.One(ctx, b, text, args, dest...)
+	return found, b.fault(err)
 }
 
 func (b *bulk) count(ctx context.Context, text string, args ...any) (n int, err error) {
@@ -94,7 +111,8 @@ func (b *bulk) count(ctx context.Context, text string, args ...any) (n int, err 
 }
 
 func (b *bulk) strings(ctx context.Context, text string, args ...any) ([]string, error) {
-	return sqldb.Strings(ctx, b, text, args...)
+	out, err := sqldb.Strings(ctx, b, text, args...)
+	return out, b.fault(err)
 }
 
 func (b *bulk) tables(ctx context.Context) ([]table, error) { return tables(ctx, b, b.dialect) }
@@ -212,7 +230,7 @@ func (b *bulk) rows(ctx context.Context, t table, visit func(values []any) error
 	for r.Next() { // Next calls visit
 	}
 	if err := errors.Join(r.err, r.rows.Close()); err != nil {
-		return fmt.Errorf("read %s: %w", t.name, err)
+		return fmt.Errorf("read %s: %w", t.name, b.fault(err))
 	}
 	return nil
 }

@@ -217,7 +217,7 @@ func installFile(ctx context.Context, opts RestoreOptions, restored string) (kep
 	}
 	old, err := openBulkFile(ctx, opts.Database, "mode=rw&_pragma=busy_timeout(0)")
 	if err != nil {
-		return "", err
+		return "", sqldb.FileFault(opts.Database, err)
 	}
 	defer func() { err = errors.Join(err, old.close()) }()
 	nonEmpty, err := old.lockExclusive(ctx)

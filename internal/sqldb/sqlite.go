@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"net/url"
 	"os"
@@ -14,6 +15,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"modernc.org/sqlite"
@@ -82,14 +84,11 @@ func SQLiteAddress(path string, litestream bool) string {
 }
 
 func openSQLite(ctx context.Context, opts Options) (_ Engine, err error) {
+	defer func() { err = FileFault(opts.Database, err) }()
 	// Only the owner may read the file. SQLite gives the log the same mode.
-	file, err := os.OpenFile(opts.Database, os.O_RDWR|os.O_CREATE, 0o600)
+	opened, err := openFile(opts.Database)
 	if err != nil {
-		return nil, fmt.Errorf("open the database: %w", err)
-	}
-	opened, err := file.Stat()
-	if err := errors.Join(err, file.Close()); err != nil {
-		return nil, fmt.Errorf("open the database: %w", err)
+		return nil, err
 	}
 	pool, err := sql.Open("sqlite", SQLiteAddress(opts.Database, opts.Litestream))
 	if err != nil {
@@ -156,6 +155,27 @@ func openSQLite(ctx context.Context, opts Options) (_ Engine, err error) {
 	}
 	go e.loop()
 	return e, nil
+}
+
+// openFile creates the database file if it does not exist. It returns an error if SQLite
+// cannot or must not open the file.
+func openFile(path string) (os.FileInfo, error) {
+	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	if errors.Is(err, syscall.EISDIR) || errors.Is(err, fs.ErrPermission) {
+		return nil, inaccessible(path, err)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("open the database: %w", err)
+	}
+	info, err := file.Stat()
+	if err := errors.Join(err, file.Close()); err != nil {
+		return nil, fmt.Errorf("open the database: %w", err)
+	}
+	if log, err := os.Stat(path + "-wal"); err == nil && log.Size() > 0 && info.Size() == 0 { // SQLite would remove the log
+		return nil, &FileError{"the database file " + path + " has lost its content; " + restoreBackup,
+			fmt.Errorf("it is empty, but %s-wal is not", path)}
+	}
+	return info, nil
 }
 
 func (e *sqliteEngine) Dialect() Dialect { return Dialect{Name: "sqlite", System: "sqlite"} }
@@ -257,10 +277,11 @@ func (e *sqliteEngine) readOn(ctx context.Context, pool chan *sqliteConn, limit 
 		return fmt.Errorf("%w: no reading connection became free in time: %w", ErrUnavailable, ctx.Err())
 	}
 	defer func() { pool <- c }()
-	return c.snapshot(ctx, limit, pool == e.reports, fn)
+	return FileFault(e.path, c.snapshot(ctx, limit, pool == e.reports, fn))
 }
 
 func (e *sqliteEngine) Stream(ctx context.Context, fn func(Runner) error) (err error) {
+	defer func() { err = FileFault(e.path, err) }()
 	c, err := newSQLiteReader(ctx, e.pool)
 	if err != nil {
 		return err
@@ -432,11 +453,9 @@ func sqliteFault(err error) error {
 	}
 	switch e.Code() & 0xff {
 	case sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED,
-		sqlite3.SQLITE_NOMEM, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PROTOCOL:
+		sqlite3.SQLITE_NOMEM, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PROTOCOL,
+		sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB: // a disk that disappears during a read also causes the last two
 		return fmt.Errorf("%w: %w", ErrUnavailable, err)
-	// A disk that disappears during a read also causes this error.
-	case sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB:
-		return fmt.Errorf("%w: the disk is failing or the file is damaged (run cardwall doctor): %w", ErrUnavailable, err)
 	}
 	return err
 }

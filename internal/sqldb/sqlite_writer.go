@@ -56,7 +56,7 @@ func (e *sqliteEngine) Write(ctx context.Context, _ []string, fn func(Runner) er
 		e.closing.RUnlock()
 		return fmt.Errorf("%w: the write queue is full: %w", ErrUnavailable, ctx.Err())
 	}
-	return j.await(ctx)
+	return FileFault(e.path, j.await(ctx))
 }
 
 func newWriteJob(fn func(Runner) error) *writeJob {

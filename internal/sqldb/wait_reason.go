@@ -2,6 +2,7 @@ package sqldb
 
 import (
 	"errors"
+	"io/fs"
 	"net"
 	"strings"
 	"syscall"
@@ -24,6 +25,9 @@ func WaitReason(err error) (reason string, wait bool) {
 	var (
 		p *pgconn.PgError
 		s *sqlite.Error
+
+		file *FileError
+		path *fs.PathError
 	)
 	switch {
 	case err == nil:
@@ -34,6 +38,10 @@ func WaitReason(err error) (reason string, wait bool) {
 		return sqliteWait(s.Code() & 0xff)
 	case errors.Is(err, errNoRoom), errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
 		return "The disk is full.", true
+	case errors.As(err, &file):
+		return "", false
+	case errors.As(err, &path): // it contains a syscall.Errno, which is also a net.Error
+		return "A file in the data folder cannot be opened.", true
 	case errors.Is(err, errMigrating):
 		return "Another process is migrating the database.", true
 	}
