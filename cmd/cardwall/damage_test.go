@@ -105,6 +105,10 @@ func TestCommandsExplainMissingContent(t *testing.T) {
 		[]string{"serve", "--addr", "127.0.0.1:0"}
 	backup := []string{"backup", filepath.Join(c.data, "x.backup")}
 
+	check("there is no database at "+file+"; check --data, or restore the latest backup", doctor)
+	if _, err := os.Stat(file); err == nil {
+		t.Error("the doctor created a database")
+	}
 	if err := os.Mkdir(file, 0o700); err != nil {
 		t.Fatal(err)
 	}
@@ -112,11 +116,15 @@ func TestCommandsExplainMissingContent(t *testing.T) {
 	if err := os.Remove(file); err != nil {
 		t.Fatal(err)
 	}
-	log := []byte("content")
-	for name, content := range map[string][]byte{file: nil, file + "-wal": log} {
-		if err := os.WriteFile(name, content, 0o600); err != nil {
+	for _, name := range []string{file, file + "-wal"} {
+		if err := os.WriteFile(name, nil, 0o600); err != nil {
 			t.Fatal(err)
 		}
+	}
+	check("the database file "+file+" is empty; restore the latest backup", doctor)
+	log := []byte("content")
+	if err := os.WriteFile(file+"-wal", log, 0o600); err != nil {
+		t.Fatal(err)
 	}
 	check("the database file "+file+" has lost its content; stop the server and restore the latest backup", add, serve)
 	if got, err := os.ReadFile(file + "-wal"); err != nil || !bytes.Equal(got, log) {

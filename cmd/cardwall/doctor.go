@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 	"time"
@@ -39,6 +41,9 @@ func (doctorCommand) Help() string {
 func (c *doctorCommand) Run(ctx context.Context, g *globals) error {
 	if len(c.choices()) > 0 && !c.Repair {
 		return fmt.Errorf("%s requires --repair", c.choices()[0])
+	}
+	if err := g.checkFile(); err != nil {
+		return err
 	}
 	if c.Repair && !c.NoBackup {
 		file := filepath.Join(g.Data, "cardwall.before-repair-"+time.Now().UTC().Format("20060102T150405")+".backup")
@@ -87,6 +92,23 @@ func (c *doctorCommand) Run(ctx context.Context, g *globals) error {
 		}
 		return errors.New("problems found; see above for what to do")
 	})
+}
+
+// checkFile returns an error if the SQLite file does not exist or is empty. Otherwise, the
+// doctor would create a new database and find no problems in it.
+func (g *globals) checkFile() error {
+	database, err := g.address()
+	if err != nil || sqldb.IsPostgres(database) {
+		return err
+	}
+	info, err := os.Stat(database)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("there is no database at %s; check --data, or restore the latest backup", database)
+	case err == nil && info.Size() == 0:
+		return fmt.Errorf("the database file %s is empty; restore the latest backup", database)
+	}
+	return nil // opening the store reports other errors
 }
 
 // choices returns the choices that the flags make.
