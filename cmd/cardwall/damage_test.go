@@ -3,6 +3,9 @@ package main
 import (
 	"bytes"
 	"crypto/rand"
+	"database/sql"
+	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -11,6 +14,7 @@ import (
 	"testing"
 
 	"cardwall/internal/apptest"
+	"cardwall/internal/sqldb"
 )
 
 // Every command that opens a damaged SQLite file names the file, says what is wrong with it and
@@ -130,4 +134,28 @@ func TestCommandsExplainMissingContent(t *testing.T) {
 	if got, err := os.ReadFile(file + "-wal"); err != nil || !bytes.Equal(got, log) {
 		t.Errorf("got log %q (%v), want %q", got, err, log)
 	}
+}
+
+// If a database contains tables of another program, migrate says that Cardwall needs one of its own.
+func TestMigrateExplainsForeignTables(t *testing.T) {
+	t.Parallel()
+	apptest.EmptyDatabases(t, func(t *testing.T, database string) {
+		driver, flags := "pgx", []string{"--data", t.TempDir(), "--database", database}
+		if !sqldb.IsPostgres(database) {
+			driver, flags = "sqlite", []string{"--data", filepath.Dir(database)}
+		}
+		db, err := sql.Open(driver, database)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = db.Exec("CREATE TABLE users (name TEXT)")
+		if err := errors.Join(err, db.Close()); err != nil {
+			t.Fatal(err)
+		}
+		var stderr bytes.Buffer
+		status := run(append([]string{"migrate"}, flags...), strings.NewReader(""), io.Discard, &stderr)
+		if status != 1 || !strings.Contains(stderr.String(), "create the tables, in a database that must be empty and used only by Cardwall") {
+			t.Errorf("migrate: got status %d and %s", status, &stderr)
+		}
+	})
 }

@@ -106,7 +106,7 @@ func versions(ctx context.Context, p *goose.Provider, opts Options) (have, newes
 		err = fmt.Errorf("read the schema version: %w", err)
 	case have > newest:
 		err = fmt.Errorf("the database has schema version %d, but this program supports versions up to %d: it was written by "+
-			"a newer version of cardwall", have, newest)
+			"a newer version of cardwall, or by another program", have, newest)
 	case have < newest && !opts.Migrate:
 		err = fmt.Errorf("the database has schema version %d, but this program needs version %d: run cardwall migrate",
 			have, newest)
@@ -120,7 +120,7 @@ func migrate(ctx context.Context, p *goose.Provider, opts Options) error {
 	if have, err := p.GetDBVersion(ctx); err == nil && have == 0 {
 		opts.Progress("creating the tables of a new database")
 		if _, err := p.Up(ctx); err != nil {
-			return fmt.Errorf("create the tables: %w", err)
+			return fmt.Errorf("create the tables, in a database that must be empty and used only by Cardwall: %w", err)
 		}
 		return nil
 	}
