@@ -24,7 +24,7 @@ type Test = (card: Card) => boolean
 /** Tests whether cards match a query. `unknown` contains the unsupported terms, which match every card. */
 export type Matcher = { matches: Test; unknown: readonly string[] }
 
-const keys = 'is has no label member creator list due start created updated edited completed title'.split(' ')
+const keys = 'is has no label member creator list due start created updated completed title'.split(' ')
 /** Synonyms of keys. */
 const aliases: Readonly<Record<string, string>> = {
   assignee: 'member',
@@ -35,9 +35,10 @@ const aliases: Readonly<Record<string, string>> = {
   labels: 'label',
   tag: 'label',
   tags: 'label',
+  edited: 'updated',
 }
 /** Keys that only the server's search supports. */
-const serverOnlyKeys = 'board commenter description comment checklist status sort'.split(' ')
+export const serverOnlyKeys = 'board commenter description comment checklist attachment status sort'.split(' ')
 
 /** Parses a query into terms. */
 export function parseTerms(query: string): Term[] {
@@ -95,7 +96,7 @@ export function parseMatcher(query: string, context: MatchContext): Matcher {
 }
 
 /** Returns the test for one value of a key, or null if the key or the value is not supported. */
-function testOf(key: string, value: Value, context: MatchContext): Test | null {
+export function testOf(key: string, value: Value, context: MatchContext): Test | null {
   const word = foldText(value.text)
   if (serverOnlyKeys.includes(key)) return null
   switch (key) {
@@ -275,7 +276,7 @@ export function plannedDateTest(key: 'due' | 'start', word: string, context: Mat
   return days && on(days)
 }
 
-/** Returns the test for a value of `created:`, `updated:`, `edited:` or `completed:`, or null if it is not valid. */
+/** Returns the test for a value of `created:`, `updated:` or `completed:`, or null if it is not valid. */
 function pastDateTest(key: string, word: string, context: MatchContext): Test | null {
   const today = wallClock(context.now, context.timeZone).date
   const instantOf = (c: Card) => (key === 'created' ? c.createdAt : key === 'completed' ? c.doneAt : c.updatedAt)

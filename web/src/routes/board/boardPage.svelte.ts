@@ -60,7 +60,7 @@ export class BoardPage {
 
   readonly filter: Filter = $derived(readFilter(address.query))
   readonly filtered: boolean = $derived(countOf(this.filter) > 0)
-  /** Matches cards against the filter. It also lists the unknown terms of the filter. */
+  /** Matches cards against the filter. */
   readonly matcher: Matcher = $derived.by(() =>
     matcherOf(this.filter, {
       now: this.now,
