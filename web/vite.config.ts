@@ -30,14 +30,14 @@ export default defineConfig({
             { name: 'session', test: /src\/state\/session/ },
             {
               name: 'base',
-              test: /src\/(api|lib(?!\/(markdown|naturalDate|zoneNames))|state(?!\/(board|changes|fold|operation|upload))|ui(?!\/(CardFace|CommentView|DateField|UsageBar)))\//,
+              test: /src\/(api|lib(?!\/(markdown|naturalDate|zoneNames))|state(?!\/(board|changes|fold|operation|upload))|ui(?!\/(CardFace|CommentView|DateField|UsageBar|overflowFade)))\//,
               minShareCount: 4,
             },
-            // DueForm and UsageBar are excluded: the home page shares a button with the date form,
-            // and pages without a board use the usage bar.
+            // DueForm, UsageBar and overflowFade are excluded: the home page shares a button with the date
+            // form, and pages without a board use the usage bar and the strips that fade.
             {
               name: 'board',
-              test: /src\/(routes\/board|lib(?!\/(markdown|naturalDate|zoneNames))|state|ui)\/(?!CardFace|CommentView|DueForm|DateField|UsageBar|upload)/,
+              test: /src\/(routes\/board|lib(?!\/(markdown|naturalDate|zoneNames))|state|ui)\/(?!CardFace|CommentView|DueForm|DateField|UsageBar|overflowFade|upload)/,
               minShareCount: 2,
             },
           ],

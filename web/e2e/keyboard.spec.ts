@@ -95,6 +95,51 @@ for (const screen of mainScreens) {
   })
 }
 
+/** Returns a description of the focused control if a part of it is out of view or covered, or "" otherwise. */
+function hiddenControl(page: Page): Promise<{ hidden: string; done: boolean }> {
+  return page.evaluate(() => {
+    const { reached } = globalThis as unknown as { reached: Set<Element> }
+    const control = document.activeElement
+    if (!control || control === document.body || control.matches('dialog, .inside')) return { hidden: '', done: false }
+    if (reached.has(control)) return { hidden: '', done: !control.matches('input[type=date]') }
+    reached.add(control)
+    const { left, top, right, bottom, height } = control.getBoundingClientRect()
+    const inset = 4 // pixels from the edges, inside of rounded corners
+    const shown = [left + inset, right - inset].every((x) =>
+      [top + inset, bottom - inset].every((y) => control.contains(document.elementFromPoint(x, y))),
+    )
+    const name = control.getAttribute('aria-label') ?? control.textContent.trim()
+    return { hidden: shown || height > innerHeight ? '' : `${control.tagName.toLowerCase()} “${name}”`, done: false }
+  })
+}
+
+// These screens have lists or tabs that scroll sideways, or a header above what scrolls.
+for (const [name, width] of [
+  ['board', 1280],
+  ['public', 1280],
+  ['card', 1280],
+  ['members', 700],
+  ['calendar', 390],
+] as const) {
+  test(`Shift+Tab shows the whole of each control of ${name}`, async ({ page }) => {
+    test.slow()
+    await page.setViewportSize({ width, height: 800 })
+    await show(
+      page,
+      screens.find((screen) => screen.name === name)!,
+    )
+    await page.evaluate(() => Object.assign(globalThis, { reached: new Set() }))
+    const hidden: string[] = []
+    for (let steps = 0; steps < 150; steps++) {
+      await page.keyboard.press('Shift+Tab')
+      const step = await hiddenControl(page)
+      if (step.hidden) hidden.push(step.hidden)
+      if (step.done) break
+    }
+    expect(hidden).toEqual([])
+  })
+}
+
 const openers: Record<string, (page: Page, cardId: string) => Locator> = {
   'home-menu': (page) => page.getByRole('button', { name: 'Demo Person' }),
   'new-board': (page) => page.getByRole('button', { name: 'New board' }).first(),

@@ -102,6 +102,39 @@ test('user text has the direction of its script', async ({ page, world }) => {
   }
 })
 
+test('a list is in view as a whole when Tab enters it', async ({ page, world }) => {
+  const names = ['To do', 'Doing', 'Done', '4', '5', '6', '7', '8', '9']
+  for (const name of names.slice(3)) {
+    const listId = await world.post(`/boards/${world.boardId}/lists`, { name })
+    await world.post('/cards', { listId, title: `Card in ${name}` })
+  }
+  await page.setViewportSize({ width: 1280, height: 800 })
+  await page.goto(`/boards/${world.boardId}`)
+  await expect(page.getByText('Card in 4', { exact: true })).toBeVisible()
+  /** Presses a key, and returns the focused list and how far it extends beyond the area of the lists. */
+  const press = async (key: string) => {
+    await page.keyboard.press(key)
+    return page.evaluate(() => {
+      const list = document.activeElement?.closest('[data-list]')
+      if (!list) return { name: '', hidden: 0 }
+      const [at, area] = [list.getBoundingClientRect(), list.parentElement!.getBoundingClientRect()]
+      const hidden = Math.max(0, area.left - at.left, at.right - area.right)
+      return { name: list.getAttribute('aria-label')!, hidden }
+    })
+  }
+  for (const [key, last] of [
+    ['Tab', '7'],
+    ['Shift+Tab', 'To do'],
+  ] as const) {
+    let name = ''
+    while (name !== last) {
+      const step = await press(key)
+      name = step.name
+      expect(step.hidden, `${key} to the list ${name}`).toBe(0)
+    }
+  }
+})
+
 test('a board is printed in full and without controls', async ({ page, world }) => {
   for (let n = 1; n <= 40; n++) await world.post('/cards', { listId: world.lists.Done, title: `Printed ${n}` })
   await page.goto(`/boards/${world.boardId}`)

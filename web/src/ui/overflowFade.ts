@@ -1,11 +1,9 @@
 // Fades the edges of a horizontally scrolling strip where it overflows. The styles are in controls.css ([data-hides]).
-
-/** The width of the fade in pixels. It must equal the 3rem in controls.css. */
-export const fadeWidth = 48
+import { revealFocus } from './revealFocus'
 
 /**
  * An attachment that sets data-hides to "before", "after" or "both", depending on where
- * the strip overflows, or to "" if it does not overflow.
+ * the strip overflows, or to "" if it does not overflow. It also keeps the focused part of the strip in view.
  */
 export function overflowFade(strip: HTMLElement): () => void {
   const update = () => {
@@ -22,9 +20,11 @@ export function overflowFade(strip: HTMLElement): () => void {
   observeSizes()
   mutationObserver.observe(strip, { childList: true })
   strip.addEventListener('scroll', update, { passive: true })
+  const endReveal = revealFocus(strip)
   return () => {
     resizeObserver.disconnect()
     mutationObserver.disconnect()
     strip.removeEventListener('scroll', update)
+    endReveal()
   }
 }
