@@ -81,6 +81,25 @@ for (const name of ['home-menu', 'palette', 'card-due']) {
   })
 }
 
+for (const name of ['calendar', 'calendar-week', 'home', 'search-results', 'public', 'public-card', 'board-menu']) {
+  test(`${name} is printed without controls`, async ({ page }) => {
+    await show(page, screen(name))
+    await page.emulateMedia({ media: 'print' })
+    await settle(page)
+    const printed = await page.evaluate(() => {
+      const controls = [...document.querySelectorAll('button, a.button, input, select, textarea, .toaster, [popover]')]
+      const backdrops = [...document.querySelectorAll('dialog[open]')].filter(
+        (dialog) => getComputedStyle(dialog, '::backdrop').display !== 'none',
+      )
+      return [...controls.filter((c) => c.checkVisibility() && !c.matches('.name')), ...backdrops].map(
+        (c) => `${c.tagName} ${c.getAttribute('aria-label') ?? c.textContent.trim()}`,
+      )
+    })
+    expect(printed).toEqual([])
+    if (name.startsWith('calendar')) await expect(page.locator('[data-item]').first()).toBeVisible()
+  })
+}
+
 for (const name of ['board', 'card', 'my-cards']) {
   test(`${name} is printed in full and without the navigation`, async ({ page }) => {
     await show(page, screen(name))

@@ -151,7 +151,9 @@ test('a board is printed in full and without controls', async ({ page, world }) 
   await page.goto(`/cards/${world.cards.One}`)
   await expect(page.getByLabel('Title')).toHaveValue('One')
   await page.emulateMedia({ media: 'print' })
-  for (const name of ['Close', 'Card menu', 'Add checklist']) {
+  const avatar = (await page.locator('dialog .avatar').filter({ visible: true }).first().boundingBox())!
+  expect(avatar.height).toBe(avatar.width)
+  for (const name of ['Close', 'Card menu', 'Add checklist', 'Attach', 'Set due date', 'Assign']) {
     await expect(page.getByRole('button', { name, exact: true })).toHaveCount(0)
   }
   await expect(page.getByLabel('Comment', { exact: true })).toBeHidden()
