@@ -18,7 +18,7 @@ import (
 
 type doctorCommand struct {
 	Repair        bool `aliases:"mend" help:"Write a backup to the data folder, then repair what can be repaired without data loss."`
-	Reindex       bool `help:"With --repair: also replace index entries that differ from the text or row. First check that these are not damaged."`
+	Reindex       bool `help:"With --repair: also replace index entries that differ from their text or row. First check the text or row."`
 	DeleteOrphans bool `help:"With --repair: also remove rows whose parent does not exist. First check that the parent was not lost."`
 	AllFiles      bool `help:"Also read every attached file and compare it with its hash, not only its size."`
 	NoBackup      bool `help:"With --repair: skip the backup, for example because you have already copied the data."`

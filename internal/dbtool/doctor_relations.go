@@ -41,8 +41,8 @@ func (r relation) orphaned() string {
 func (r relation) check() check {
 	first := quoted(r.columns[0])
 	c := check{
-		remedy: restoreRemedy + ", because the missing row may have been lost; if it was deleted on purpose, run cardwall doctor --repair " +
-			string(DeleteOrphans) + ", which removes what refers to it",
+		remedy: restoreRemedy + ", because the missing row may have been lost; if it was deleted on purpose, " +
+			"run cardwall doctor --repair " + string(DeleteOrphans) + ", which removes what refers to it",
 		choice:  DeleteOrphans,
 		problem: fmt.Sprintf("%s.%s: %%s is not in %s", r.table, strings.Join(r.columns, ", "), r.parent),
 		query:   "SELECT DISTINCT o." + first + " FROM " + quoted(r.table) + " o WHERE " + r.orphaned(),
