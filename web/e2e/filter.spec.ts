@@ -38,6 +38,7 @@ test('the filter of a board supports operators, phrases and negations', async ({
 
 test('the filter of a board says what is wrong with a term, in the words of search', async ({ page, world }) => {
   await page.goto(`/boards/${world.boardId}`)
+  await expect(page.getByText('One', { exact: true })).toBeVisible()
   await page.keyboard.press('f')
   const field = page.getByRole('searchbox', { name: 'Filter text' })
   const alert = page.getByRole('alert')
