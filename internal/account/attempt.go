@@ -84,8 +84,7 @@ func (a *Accounts) recordWrongPassword(db *store.DB, c board.Caller, userID stri
 		ctx, cancel := context.WithTimeout(context.Background(), recordTimeout)
 		defer cancel()
 		err := db.Write(ctx, c, func(tx *store.Tx) error {
-			tx.Note("", board.Changes{"address": {To: c.Address}})
-			return tx.Audit(ctx, "reject_password", userID)
+			return tx.AuditWrongPassword(ctx, userID, c.Address)
 		})
 		if err != nil {
 			a.opts.Log.Warn("wrong password not recorded", "request", c.RequestID, "error", err)

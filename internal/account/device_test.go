@@ -142,7 +142,9 @@ func TestWrongPasswordsAreRecorded(t *testing.T) {
 	apptest.Databases(t, func(t *testing.T, database string) {
 		var log logBuffer
 		s := apptest.New(t, database, apptest.Options{Log: slog.New(slog.NewJSONHandler(&log, nil))})
-		b := member(s, "grace@example.com")
+		b, ada := member(s, "grace@example.com"), s.Person("Ada")
+		workspace := ada.Workspace("Engines", board.PlanTeam)
+		b.Joins(workspace, board.WorkspaceMember)
 		b.Refused(board.CodeForbidden, "confirm_sign_in", fields{"password": wrong})
 		b.Refused(board.CodeForbidden, "change_password", fields{"currentPassword": wrong, "password": another})
 		header := http.Header{"X-Request-Id": {"guess-1"}}
@@ -150,7 +152,7 @@ func TestWrongPasswordsAreRecorded(t *testing.T) {
 		tryPassword(from(s, "198.51.100.1"), "eve@example.com", wrong, header)
 		got := apptest.Await(t, "the background has written the entries", func() (got []string, done bool) {
 			got = s.Column("SELECT subject || ' ' || COALESCE(request_id, '') || ' ' || details FROM audit " +
-				"WHERE operation = 'reject_password' ORDER BY id")
+				"WHERE operation = 'reject_password' AND workspace_id IS NULL ORDER BY id")
 			return got, len(got) >= 3
 		})
 		if len(got) != 3 || !slices.ContainsFunc(got, func(e string) bool {
@@ -163,6 +165,16 @@ func TestWrongPasswordsAreRecorded(t *testing.T) {
 			strings.Count(lines, `"request":"guess-1","address":"198.51.100.1"`) != 2 || strings.Contains(lines, "horse") ||
 			strings.Contains(lines, "@example.com") {
 			t.Errorf("got log %s, want 4 wrong passwords, 2 of them for guess-1, and no password or email address", lines)
+		}
+		// The person and the admins of the person's workspaces see them.
+		own := b.Must("list_wrong_passwords", nil)
+		audited := ada.Must("list_audit_entries", fields{"workspaceId": workspace, "operation": "reject_password"})
+		if len(own.Each("id")) != 3 || !slices.Contains(own.Each("address"), "198.51.100.1") || len(audited.Each("id")) != 3 ||
+			audited.Text("0.subject") != b.ID {
+			t.Errorf("got the person's list %s and the audit log %s, want 3 wrong passwords in each", own.Raw, audited.Raw)
+		}
+		if others := ada.Must("list_wrong_passwords", nil); len(others.Each("id")) != 0 {
+			t.Errorf("another person sees %s, want nothing", others.Raw)
 		}
 	})
 }

@@ -107,6 +107,9 @@ func addOwnOperations(r *op.Registry, a *Accounts) {
 	r.In("Your account", "The caller's own profile, sessions, API tokens and passkeys.")
 	op.Query(r, "list_sessions", "GET /sessions",
 		"List the caller's sessions, newest first.", ListSessions, op.SignedIn)
+	op.Query(r, "list_wrong_passwords", "GET /wrong-passwords",
+		"List the attempts of the last 30 days to sign in to the caller's account with a wrong password, newest first.",
+		ListWrongPasswords, op.SignedIn)
 	op.Command(r, "end_session", "DELETE /sessions/{sessionId}",
 		"End one of the caller's sessions. Its browser is signed out within a second.", EndSession, op.SignedIn)
 	op.Command(r, "update_profile", "PATCH /profile",

@@ -24,6 +24,22 @@ func ListSessions(ctx context.Context, v *store.View, in ListSessionsInput) (op.
 	return op.Cut(all, in.Size(), func(s board.Session) any { return s.ID }), err
 }
 
+// ListWrongPasswordsInput selects a page of wrong passwords.
+type ListWrongPasswordsInput struct {
+	op.Paging
+}
+
+// ListWrongPasswords lists the attempts of the last 30 days to sign in to the caller's
+// account with a wrong password, newest first.
+func ListWrongPasswords(ctx context.Context, v *store.View, in ListWrongPasswordsInput) (op.Page[board.WrongPassword], error) {
+	var before string
+	if err := in.After(&before); err != nil {
+		return op.Page[board.WrongPassword]{}, err
+	}
+	all, err := v.WrongPasswords(ctx, before, in.Size()+1)
+	return op.Cut(all, in.Size(), func(w board.WrongPassword) any { return w.ID }), err
+}
+
 // EndSessionInput is the input of EndSession.
 type EndSessionInput struct {
 	SessionID string `json:"sessionId" maxLength:"64" doc:"Id of one of the caller's sessions." example:"ses_01jb2m3n4p5q6r7s8t9v0w1x2y"`

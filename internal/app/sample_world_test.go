@@ -1,8 +1,12 @@
 package app_test
 
 import (
+	"context"
+	"errors"
+
 	"cardwall/internal/apptest"
 	"cardwall/internal/board"
+	"cardwall/internal/store"
 )
 
 // samples contains a function for each operation. The function returns an input with which the
@@ -312,6 +316,12 @@ var samples = map[string]func(w *world) fields{
 	"sign_out": func(*world) fields { return nil },
 	"list_sessions": func(w *world) fields {
 		w.owner.Must("get_session", nil)
+		return nil
+	},
+	"list_wrong_passwords": func(w *world) fields {
+		w.Write(board.System(), func(ctx context.Context, tx *store.Tx) error {
+			return errors.Join(tx.AuditWrongPassword(ctx, w.owner.ID, "192.0.2.7"), tx.AuditWrongPassword(ctx, w.owner.ID, "192.0.2.8"))
+		})
 		return nil
 	},
 	"end_session": func(w *world) fields {

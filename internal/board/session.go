@@ -54,6 +54,13 @@ type Session struct {
 	Current    bool    `json:"current" doc:"Whether this is the session of the current request." example:"true"`
 }
 
+// WrongPassword is an attempt to sign in to an account with a wrong password.
+type WrongPassword struct {
+	ID      string  `json:"id" doc:"The attempt's id." example:"aud_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+	At      Instant `json:"at" format:"date-time" doc:"When the attempt was made." example:"2026-03-02T09:00:00.000Z"`
+	Address string  `json:"address" doc:"The IP address that the attempt came from." example:"192.0.2.7"`
+}
+
 // Theme is the color theme of the pages.
 type Theme string
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/go-json-experiment/json"
 
@@ -47,11 +48,8 @@ func (tx *Tx) Audit(ctx context.Context, operation, subject string) error {
 	if tx.notedBoard != "" {
 		boardID = tx.notedBoard
 	}
-	text, err := json.Marshal(details, json.Deterministic(true))
-	if err != nil {
-		return fmt.Errorf("encode audit: %w", err)
-	}
 	scopes := []string{workspaceID}
+	var err error
 	if tx.organization != "" {
 		if scopes, err = tx.texts(ctx, "SELECT id FROM workspaces WHERE organization_id = $1 ORDER BY id", tx.organization); err != nil {
 			return fmt.Errorf("find workspaces to audit: %w", err)
@@ -60,23 +58,73 @@ func (tx *Tx) Audit(ctx context.Context, operation, subject string) error {
 			scopes = []string{""}
 		}
 	}
-	for _, scope := range scopes {
-		if err := tx.auditIn(ctx, scope, boardID, operation, subject, string(text)); err != nil {
+	return tx.auditIn(ctx, scopes, boardID, operation, subject, details)
+}
+
+// wrongPassword is the operation in the entries of wrong passwords.
+const wrongPassword = "reject_password"
+
+// AuditWrongPassword writes an entry for each workspace of a person whose password somebody
+// did not know, and one for WrongPasswords.
+func (tx *Tx) AuditWrongPassword(ctx context.Context, userID, address string) error {
+	workspaces, err := tx.texts(ctx, "SELECT workspace_id FROM workspace_members WHERE user_id = $1 ORDER BY workspace_id", userID)
+	if err != nil {
+		return err
+	}
+	return tx.auditIn(ctx, append([]string{""}, workspaces...), "", wrongPassword, userID,
+		auditDetails{Changes: board.Changes{"address": {To: address}}})
+}
+
+// wrongPasswordAge is how far back WrongPasswords reads. It reads all entries of that time
+// that belong to no workspace, because no index contains their subjects.
+const wrongPasswordAge = 30 * 24 * time.Hour
+
+// WrongPasswords returns a page of the attempts of the last 30 days to sign in to the
+// caller's account with a wrong password, newest first. If before is not "", it returns only
+// attempts older than the one with that id.
+func (v *View) WrongPasswords(ctx context.Context, before string, limit int) ([]board.WrongPassword, error) {
+	out := []board.WrongPassword{}
+	since := v.now.Time().Add(-wrongPasswordAge)
+	err := v.each(ctx, "SELECT id, at, details FROM audit WHERE workspace_id IS NULL AND subject = $1 AND operation = '"+wrongPassword+
+		"' AND ($2 = '' OR id < $2) AND id >= $3 AND at >= $4 ORDER BY id DESC LIMIT $5",
+		[]any{v.caller.UserID, before, minID("aud_", since), since.UnixMilli(), limit},
+		func(rows *sql.Rows) error {
+			var (
+				w       board.WrongPassword
+				text    []byte
+				details auditDetails
+			)
+			if err := rows.Scan(&w.ID, &w.At, &text); err != nil {
+				return err
+			}
+			if err := json.Unmarshal(text, &details); err != nil {
+				return fmt.Errorf("decode details of %s: %w", w.ID, err)
+			}
+			w.Address, _ = details.Changes["address"].To.(string)
+			out = append(out, w)
+			return nil
+		})
+	return out, err
+}
+
+// auditIn writes an entry to the audit log of each workspace. An entry of the workspace ""
+// belongs to none.
+func (tx *Tx) auditIn(ctx context.Context, workspaces []string, boardID, operation, subject string, details auditDetails) error {
+	text, err := json.Marshal(details, json.Deterministic(true))
+	if err != nil {
+		return fmt.Errorf("encode audit: %w", err)
+	}
+	c := tx.caller
+	for _, workspaceID := range workspaces {
+		if err := tx.exec(ctx, `INSERT INTO audit (id, at, workspace_id, board_id, operation, actor_type, actor_id, token_id, subject,
+			request_id, details)
+			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
+			tx.NewID("aud_"), int64(tx.now), null(workspaceID), null(boardID), operation, string(c.Actor.Type), c.Actor.ID,
+			null(c.TokenID), null(subject), null(c.RequestID), string(text)); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-// auditIn writes an entry to the audit log of a workspace. If workspaceID is "", the entry
-// belongs to no workspace.
-func (tx *Tx) auditIn(ctx context.Context, workspaceID, boardID, operation, subject, details string) error {
-	c := tx.caller
-	return tx.exec(ctx, `INSERT INTO audit (id, at, workspace_id, board_id, operation, actor_type, actor_id, token_id, subject,
-		request_id, details)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
-		tx.NewID("aud_"), int64(tx.now), null(workspaceID), null(boardID), operation, string(c.Actor.Type), c.Actor.ID,
-		null(c.TokenID), null(subject), null(c.RequestID), details)
 }
 
 // AuditFilter selects entries of the audit log. An empty field matches all entries,

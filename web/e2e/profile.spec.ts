@@ -139,6 +139,22 @@ test('another session is ended', async ({ page }) => {
   await expect.poll(status).toBe(401)
 })
 
+test('a wrong password is shown to the owner of the account', async ({ page }) => {
+  const { url, email } = server()
+  const response = await send('/api/app/v1/sign-in', {
+    headers: { 'Content-Type': 'application/json', Origin: url },
+    body: JSON.stringify({ email, password: 'wrong horse battery' }),
+  })
+  expect(response.ok).toBe(false)
+  await expect(async () => {
+    await page.goto('/profile/security') // the server records the attempt after its response
+    await expect(page.getByText('This browser')).toBeVisible()
+    await expect(page.getByRole('region', { name: 'Wrong passwords' }).getByRole('listitem').first()).toContainText(
+      '127.0.0.1',
+    )
+  }).toPass()
+})
+
 test('the account of a workspace’s last owner is not deleted, and the page says why', async ({ page }) => {
   await page.goto('/profile')
   await page.getByRole('button', { name: 'Delete account…' }).click()

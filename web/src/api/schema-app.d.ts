@@ -1700,6 +1700,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/wrong-passwords": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the attempts of the last 30 days to sign in to the caller's account with a wrong password, newest first
+         * @description List the attempts of the last 30 days to sign in to the caller's account with a wrong password, newest first.
+         */
+        get: operations["list_wrong_passwords"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
 }
 export type webhooks = Record<string, never>;
 export interface components {
@@ -4893,6 +4913,24 @@ export interface components {
              * @enum {string}
              */
             role: "owner" | "admin" | "member" | "guest";
+        };
+        WrongPassword: {
+            /**
+             * @description The IP address that the attempt came from.
+             * @example 192.0.2.7
+             */
+            address: string;
+            /**
+             * Format: date-time
+             * @description When the attempt was made.
+             * @example 2026-03-02T09:00:00.000Z
+             */
+            at: string;
+            /**
+             * @description The attempt's id.
+             * @example aud_01jb2m3n4p5q6r7s8t9v0w1x2y
+             */
+            id: string;
         };
         ZoneOffset: {
             /**
@@ -13590,6 +13628,63 @@ export interface operations {
                      */
                     "application/json": {
                         data: components["schemas"]["TrashedBoard"][];
+                        /** @description Pass it as cursor to get the next page. Absent on the last page. */
+                        nextCursor?: string;
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    list_wrong_passwords: {
+        parameters: {
+            query?: {
+                /** @description The maximum number of records to return. Defaults to 50. */
+                limit?: number;
+                /** @description The nextCursor of the previous response. Defaults to the first page. */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Resource": components["headers"]["X-RateLimit-Resource"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "id": "aud_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                     *           "at": "2026-03-02T09:00:00.000Z",
+                     *           "address": "192.0.2.8"
+                     *         },
+                     *         {
+                     *           "id": "aud_01jb2m3n4p5q6r7s8t9v0w1x2z",
+                     *           "at": "2026-03-02T09:00:00.000Z",
+                     *           "address": "192.0.2.7"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": {
+                        data: components["schemas"]["WrongPassword"][];
                         /** @description Pass it as cursor to get the next page. Absent on the last page. */
                         nextCursor?: string;
                     };

@@ -19,6 +19,7 @@ const groups: Record<string, Record<string, string>> = {
     withdraw_invitation: 'withdrew the invitation to {someone}',
     accept_invitation: 'joined the workspace',
     import_board: 'imported boards',
+    reject_password: 'entered a wrong password for {someone}',
     cancel_job: 'canceled an import, a copy or a move',
   },
   Webhooks: {
