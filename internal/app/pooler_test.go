@@ -14,7 +14,7 @@ import (
 
 // Behind a pooler that can use a different connection for each transaction, the migrations, every
 // operation and housekeeping work. The server also handles more concurrent requests than the pooler
-// has connections.
+// has connections. This takes more than ten seconds, because it calls every operation.
 func TestEveryOperationWorksBehindPgbouncer(t *testing.T) {
 	t.Parallel()
 	// The pooler accepts no settings, so the lock timeout cannot be set in the URL.

@@ -133,6 +133,7 @@ func (w *sharingWorld) revealing(t *testing.T, visibility board.Visibility, scop
 }
 
 // What lets people read more than before requires the admin scope, whichever operation does it.
+// This takes more than ten seconds, because it calls every operation for boards of each visibility.
 func TestWriteTokenRevealsNothing(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {

@@ -41,7 +41,8 @@ func tryOpen(t *testing.T, database string) error {
 }
 
 // After an interrupted move, at most one of the databases is writable. Running the same
-// command again completes the move.
+// command again completes the move. This takes more than ten seconds, because it interrupts the move at
+// each of its steps.
 func TestInterruptedRelocation(t *testing.T) {
 	t.Parallel()
 	from, to := filepath.Join(t.TempDir(), "cardwall.db"), apptest.EmptyPostgresURL(t)

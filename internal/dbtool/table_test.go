@@ -103,6 +103,7 @@ func restore(t *testing.T, file, database string) {
 
 // Every table, including the search index, keeps its content through a move from SQLite
 // to PostgreSQL, and through a backup and restore into SQLite and then into PostgreSQL.
+// This takes more than ten seconds, because it copies all tables three times.
 func TestEveryTableIsMovedAndRestored(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()

@@ -210,6 +210,8 @@ func TestStoppingServerReleasesItsShardsAtOnce(t *testing.T) {
 	})
 }
 
+// This takes more than ten seconds: three servers look for work during four minutes of virtual time, with a
+// real PostgreSQL.
 func TestJoiningServerTakesItsShareWithoutDuplicates(t *testing.T) {
 	onPostgres(t, func(t *testing.T, c *cluster) {
 		c.start()

@@ -14,7 +14,8 @@ import (
 )
 
 // TestExportImportExport creates boards with random operations. It imports their exports into the
-// same database and into the other one, and compares the exports of the imported boards.
+// same database and into the other one, and compares the exports of the imported boards. This takes more than ten
+// seconds, because it repeats that with many boards on both databases.
 func TestExportImportExport(t *testing.T) {
 	t.Parallel()
 	type side struct {
