@@ -47,7 +47,10 @@ func CreateWebhook(ctx context.Context, tx *store.Tx, in CreateWebhookInput) (bo
 	}
 	noteWebhook(tx, board.Webhook{BoardID: w.BoardID}, w)
 	secret := newSigningSecret()
-	err = tx.InsertWebhook(ctx, &w, space.OrganizationID, in.URL, secret)
+	if err := tx.InsertWebhook(ctx, &w, space.OrganizationID, in.URL, secret); err != nil {
+		return board.WebhookSecret{}, err
+	}
+	err = tx.WarnOfTwins(ctx, &w)
 	return board.WebhookSecret{Webhook: w, Secret: secret}, err
 }
 
@@ -164,6 +167,14 @@ func ListWebhooks(ctx context.Context, v *store.View, in ListWebhooksInput) (op.
 		return op.Page[board.Webhook]{}, err
 	}
 	all, err := v.Webhooks(ctx, w.ID, after, in.Size()+1)
+	if err != nil {
+		return op.Page[board.Webhook]{}, err
+	}
+	pointers := make([]*board.Webhook, len(all))
+	for i := range all {
+		pointers[i] = &all[i]
+	}
+	err = v.WarnOfTwins(ctx, pointers...)
 	return op.Cut(all, in.Size(), func(w board.Webhook) any { return w.ID }), err
 }
 
@@ -174,7 +185,11 @@ type WebhookInput struct {
 
 // GetWebhook returns a webhook.
 func GetWebhook(ctx context.Context, v *store.View, in WebhookInput) (board.Webhook, error) {
-	return v.Webhook(ctx, in.WebhookID)
+	w, err := v.Webhook(ctx, in.WebhookID)
+	if err == nil {
+		err = v.WarnOfTwins(ctx, &w)
+	}
+	return w, err
 }
 
 // DeleteWebhook deletes a webhook and its delivery log.
@@ -212,8 +227,10 @@ func UpdateWebhook(ctx context.Context, tx *store.Tx, in UpdateWebhookInput) (bo
 		return w, err
 	}
 	noteWebhook(tx, before, w)
-	err = tx.UpdateWebhook(ctx, &w, in.URL)
-	return w, err
+	if err := tx.UpdateWebhook(ctx, &w, in.URL); err != nil {
+		return w, err
+	}
+	return w, tx.WarnOfTwins(ctx, &w)
 }
 
 // PauseWebhook disables a webhook. Pending deliveries are skipped.
@@ -303,8 +320,11 @@ func RotateWebhookSecret(ctx context.Context, tx *store.Tx, in RotateWebhookSecr
 			w.OldSecretUntil.Time().Format("2006-01-02 15:04:05 UTC"))
 	}
 	before, secret := w, newSigningSecret()
-	err = tx.RotateSecret(ctx, &w, secret)
+	if err := tx.RotateSecret(ctx, &w, secret); err != nil {
+		return board.WebhookSecret{}, err
+	}
 	noteWebhook(tx, before, w)
+	err = tx.WarnOfTwins(ctx, &w)
 	return board.WebhookSecret{Webhook: w, Secret: secret}, err
 }
 

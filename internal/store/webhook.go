@@ -3,7 +3,6 @@ package store
 import (
 	"context"
 	"database/sql"
-	"fmt"
 	"strings"
 
 	"cardwall/internal/board"
@@ -121,9 +120,6 @@ func (v *View) webhook(ctx context.Context, id string) (w webhookRow, err error)
 // manage it.
 func (v *View) Webhook(ctx context.Context, id string) (board.Webhook, error) {
 	w, err := v.webhook(ctx, id)
-	if err == nil {
-		err = v.warnOfTwins(ctx, &w.Webhook)
-	}
 	return w.Webhook, err
 }
 
@@ -163,14 +159,7 @@ func (v *View) Webhooks(ctx context.Context, workspaceID, after string, limit in
 		}
 		return err
 	})
-	if err != nil {
-		return out, err
-	}
-	pointers := make([]*board.Webhook, len(out))
-	for i := range out {
-		pointers[i] = &out[i]
-	}
-	return out, v.warnOfTwins(ctx, pointers...)
+	return out, err
 }
 
 // CountBoardWebhooks returns the number of webhooks of a board. The board must already be
@@ -263,15 +252,11 @@ func (tx *Tx) InsertWebhook(ctx context.Context, w *board.Webhook, organizationI
 	}
 	w.CreatedAt, w.UpdatedAt = tx.now, tx.now
 	tx.workspace = w.WorkspaceID
-	err = tx.exec(ctx, `INSERT INTO webhooks (id, organization_id, workspace_id, board_id, owner_id, name, events, platform, host,
+	return tx.exec(ctx, `INSERT INTO webhooks (id, organization_id, workspace_id, board_id, owner_id, name, events, platform, host,
 		last_four, address, secret, off, created_at, updated_at)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, '', $13, $14)`,
 		w.ID, organizationID, w.WorkspaceID, w.BoardID, w.OwnerID, w.Name, joined(w.Events), orEmpty(w.Platform), w.Host, w.LastFour,
 		sealedAddress, sealedSecret, int64(tx.now), int64(tx.now))
-	if err != nil {
-		return fmt.Errorf("insert webhook: %w", err)
-	}
-	return tx.warnOfTwins(ctx, w)
 }
 
 // UpdateWebhook stores the name, events, platform, host and state of a webhook. If address
@@ -285,20 +270,14 @@ func (tx *Tx) UpdateWebhook(ctx context.Context, w *board.Webhook, address strin
 	if err := tx.exec(ctx, "UPDATE webhooks SET name = $1, events = $2, platform = $3, host = $4, last_four = $5, off = $6, off_at "+
 		"= $7, updated_at = $8 WHERE id = $9",
 		w.Name, joined(w.Events), orEmpty(w.Platform), w.Host, w.LastFour, string(off), null(w.OffAt), int64(tx.now),
-		w.ID); err != nil {
+		w.ID); err != nil || address == "" {
 		return err
 	}
-	if address != "" {
-		sealed, err := tx.seal(ctx, w.ID, "address", address)
-		if err != nil {
-			return err
-		}
-		if err := tx.exec(ctx, "UPDATE webhooks SET address = $1 WHERE id = $2", sealed, w.ID); err != nil {
-			return err
-		}
+	sealed, err := tx.seal(ctx, w.ID, "address", address)
+	if err != nil {
+		return err
 	}
-	w.Warning = nil
-	return tx.warnOfTwins(ctx, w)
+	return tx.exec(ctx, "UPDATE webhooks SET address = $1 WHERE id = $2", sealed, w.ID)
 }
 
 // RotateSecret gives a webhook a new signing secret. For board.SecretOverlap, deliveries

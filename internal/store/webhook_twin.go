@@ -10,11 +10,14 @@ import (
 	"cardwall/internal/board"
 )
 
-// warnOfTwins sets the warnings of webhooks of one workspace. A webhook gets a warning if
+// WarnOfTwins sets the warnings of webhooks of one workspace. A webhook gets a warning if
 // another one that the caller may manage sends some of the same events to the same URL.
-func (v *View) warnOfTwins(ctx context.Context, webhooks ...*board.Webhook) error {
+func (v *View) WarnOfTwins(ctx context.Context, webhooks ...*board.Webhook) error {
 	if len(webhooks) == 0 {
 		return nil
+	}
+	for _, w := range webhooks {
+		w.Warning = nil
 	}
 	all := map[string]webhookRow{}
 	if err := v.each(ctx, webhookSelect+"WHERE h.workspace_id = $1", []any{webhooks[0].WorkspaceID, v.caller.UserID},
