@@ -75,6 +75,7 @@ func TestWriteTokenCannotShareBoard(t *testing.T) {
 		p.ada.Must("move_card_to_board", fields{"cardId": p.card, "listId": p.there})
 		p.ada.Must("update_board",
 			fields{"boardId": p.from, "visibility": "workspace", "features": fields{"publicPage": true}})
+		wantRefused("listId", "copy_card", fields{"cardId": p.behind, "listId": p.here}) // the board now has a public page
 		writer.Must("copy_board", fields{"boardId": p.from, "name": "Another copy"})
 	})
 }

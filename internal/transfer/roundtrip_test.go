@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/go-json-experiment/json"
 	"pgregory.net/rapid"
 
 	"cardwall/internal/apptest"
@@ -68,6 +69,49 @@ func TestExportImportExport(t *testing.T) {
 			}
 		})
 	}
+}
+
+// The document contains why a card is archived, as the API does. After an import, restoring the
+// list restores the first card only.
+func TestExportSaysWhyCardsAreArchived(t *testing.T) {
+	t.Parallel()
+	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
+		ada := s.Person("Ada")
+		workspace := ada.Workspace("Engines", board.PlanTeam)
+		id := ada.Must("create_board", apptest.Fields{"workspaceId": workspace, "name": "Launch"}).ID()
+		list := apptest.Fields{"listId": ada.Must("create_list", apptest.Fields{"boardId": id, "name": "Old"}).ID()}
+		for _, title := range []string{"By its list", "By itself"} {
+			ada.Must("create_card", apptest.Fields{"listId": list["listId"], "title": title})
+		}
+		cards := func(boardID, archived string) []string {
+			return ada.All("list_cards", "id", apptest.Fields{"boardId": boardID, "archived": archived, "sort": "title"})
+		}
+		ids := cards(id, "false")
+		ada.Must("archive_card", apptest.Fields{"cardId": ids[1]})
+		ada.Must("archive_list", list)
+		var doc struct {
+			Cards []struct {
+				ArchivedAt string
+				ArchivedBy string
+			}
+		}
+		text := export(t, s, board.Person(ada.ID), id)
+		if err := json.Unmarshal(text, &doc, json.MatchCaseInsensitiveNames(true)); err != nil {
+			t.Fatal(err)
+		}
+		for i, by := range []string{"list", "card"} {
+			if want := ada.Must("get_card", apptest.Fields{"cardId": ids[i]}); doc.Cards[i].ArchivedBy != by ||
+				doc.Cards[i].ArchivedAt != want.Text("archivedAt") {
+				t.Errorf("the document has %+v, want archivedBy %s and the time of %s", doc.Cards[i], by, want.Raw)
+			}
+		}
+		copied := roundTrip(t, s, s, board.Person(ada.ID), workspace, id)
+		ada.Must("restore_list", apptest.Fields{"listId": ada.Must("list_lists",
+			apptest.Fields{"boardId": copied, "includeArchived": true}).Text("0.id")})
+		if open := cards(copied, "false"); len(open) != 1 {
+			t.Errorf("got %d open cards after the list was restored, want 1", len(open))
+		}
+	})
 }
 
 func withoutFilters(people []*apptest.Person, workspace string) {
