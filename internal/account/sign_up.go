@@ -57,8 +57,8 @@ func (a *Accounts) beforeSignUp(ctx context.Context, db *store.DB, caller board.
 }
 
 // SignUp stores a sign-up and queues an email, unless the address has reached
-// board.EmailsToAddress. If the policy does not admit the address, the email is sent only if the
-// address has an account. That is decided when the email is composed, so neither the
+// board.EmailsToAddress. If the policy does not admit the address, the email is sent only if
+// the address has an account. That is decided when the email is composed, so neither the
 // response nor its duration reveals whether the address has an account.
 func (a *Accounts) SignUp(ctx context.Context, tx *store.Tx, in SignUpInput) (Sent, error) {
 	admitted, err := a.opts.SignUp.admits(ctx, tx.View, in.signUp.Email)

@@ -252,9 +252,9 @@ func CopyBoard(ctx context.Context, tx *store.Tx, in CopyBoardInput) (board.Boar
 	return out, nil, err
 }
 
-// mayCopyBoard returns an error if the caller may not copy a board to a workspace. The admins
-// of a board decide who sees it. Without the admin scope, a caller cannot make a copy that they
-// do not control, or show it to another workspace.
+// mayCopyBoard returns an error if the caller may not copy a board to a workspace. The admins of
+// a board decide who sees it, but not who sees a copy. So copying a board that the whole workspace
+// cannot see, or copying to another workspace, requires the admin scope.
 func mayCopyBoard(v *store.View, b board.Board, workspaceID string) error {
 	switch {
 	case b.Visibility != board.VisibleToWorkspace:

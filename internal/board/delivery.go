@@ -61,9 +61,8 @@ type DeliveryAttempt struct {
 const AttemptsKept = 20
 
 // Describe appends the next step to the delivery's reason, and moves NextAttemptAt to the end
-// of a pause. Held means that deliveries
-// to the receiver are held, because it is failing or asked for a pause. Until is the
-// end of a pause that the receiver requested; 0 for none.
+// of a pause. Held means that deliveries to the receiver are held, because it is failing or
+// asked for a pause. Until is the end of a pause that the receiver requested; 0 for none.
 func (d *Delivery) Describe(now Instant, held bool, until Instant) {
 	next := ""
 	switch {

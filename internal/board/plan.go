@@ -46,8 +46,8 @@ func (p Plan) Limits() PlanLimits {
 
 // EmailsToAddress is the maximum number of emails of one kind that strangers can send to an
 // address: of invitations and of emails about sign-ups in 24 hours, and of password resets in
-// an hour. No period is longer than the links work, so the address always has a
-// link that works.
+// an hour. The links work at least as long, so an address that has reached the limit has a link
+// that works.
 const EmailsToAddress = 3
 
 // Best returns p or other, whichever has the higher limits.

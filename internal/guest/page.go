@@ -46,7 +46,7 @@ const (
 	ClosedReadOnly Closed = "readOnly"
 )
 
-// SharedList is a list with its open cards.
+// SharedList is a list with its cards that are not archived.
 type SharedList struct {
 	Name  string       `json:"name" doc:"Name of the list." example:"Ideas"`
 	Cards []SharedCard `json:"cards" doc:"The cards that are not archived, in order."`
