@@ -167,7 +167,7 @@ func TestRestoredListNeedsRoomForItsCards(t *testing.T) {
 	})
 }
 
-// After an upgrade, the server recounts the open cards of boards with archived lists.
+// After an upgrade, the server recounts the open cards of all boards.
 func TestUpgradeRecountsOpenCards(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
@@ -182,7 +182,7 @@ func TestUpgradeRecountsOpenCards(t *testing.T) {
 		}
 		// The previous version also counted the cards of archived lists as open.
 		update("UPDATE boards SET open_cards = 6 WHERE id = $1 RETURNING id", b)
-		update("INSERT INTO settings (key, value) VALUES ('open_cards', 'missing') RETURNING key")
+		update("INSERT INTO settings (key, value) VALUES ('done_cards', 'missing') RETURNING key")
 		upgraded := ada.At(s.Node())
 		if got := upgraded.Must("get_board", fields{"boardId": b}).Get("openCards"); got != 3.0 {
 			t.Errorf("after the upgrade: got %v open cards, want 3", got)

@@ -161,9 +161,11 @@ func UpdateCard(ctx context.Context, tx *store.Tx, in UpdateCardInput) (board.Ca
 	case doneChanged && *in.Done:
 		now := tx.Now()
 		card.DoneAt = &now
+		tx.On(card.BoardID).DoneCards++
 		tx.Emit(card.BoardID, board.CardCompleted(card))
 	case doneChanged:
 		card.DoneAt = nil
+		tx.On(card.BoardID).DoneCards--
 		tx.Emit(card.BoardID, board.CardReopened(card))
 	}
 	if len(changes) > 0 {
@@ -220,7 +222,7 @@ func ArchiveCard(ctx context.Context, tx *store.Tx, in CardInput) (board.Card, e
 	}
 	now := tx.Now()
 	card.SetArchived(&now, nil)
-	tx.On(card.BoardID).OpenCards--
+	tx.On(card.BoardID).CountOpen(card, -1)
 	tx.Emit(card.BoardID, board.CardArchived(card))
 	return card, tx.UpdateCard(ctx, &card)
 }
@@ -242,7 +244,7 @@ func RestoreCard(ctx context.Context, tx *store.Tx, in CardInput) (board.Card, e
 	}
 	since := card.ArchivedAt
 	card.SetArchived(nil, nil)
-	tx.On(card.BoardID).OpenCards++
+	tx.On(card.BoardID).CountOpen(card, 1)
 	if err := tx.UpdateCard(ctx, &card); err != nil {
 		return card, err
 	}

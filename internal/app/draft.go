@@ -28,10 +28,10 @@ func draftBoard(ctx context.Context, d *store.Draft, b *board.Board) error {
 }
 
 // endBoard completes a board of a draft and flushes the draft. It sets the version and
-// the number of open cards in b.
+// the numbers of cards in b.
 func endBoard(ctx context.Context, d *store.Draft, b *board.Board) error {
 	a := d.On(b.ID)
-	b.Version, b.OpenCards = a.Version, a.OpenCards
+	b.Version, b.OpenCards, b.Unfinished = a.Version, a.OpenCards, a.OpenCards-a.DoneCards
 	if err := d.EndBoard(ctx, b.ID, 0); err != nil {
 		return err
 	}

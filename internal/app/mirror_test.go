@@ -135,7 +135,7 @@ func (m *mirror) state() record {
 		wholes[id], comments[id] = card, sorted(m.of("cmt_"), byID, "cardId", id)
 		attachments[id] = sorted(m.of("att_"), byID, "cardId", id)
 	}
-	openCards, away := 0, []record{}
+	openCards, unfinished, away := 0, 0, []record{}
 	for id, l := range m.of("lst_") {
 		cards := m.inOrder(id)
 		for i, c := range cards {
@@ -151,6 +151,11 @@ func (m *mirror) state() record {
 		}
 		l["openCards"] = len(cards)
 		openCards += len(cards)
+		for _, c := range cards {
+			if c["done"] == false {
+				unfinished++
+			}
+		}
 	}
 	slices.SortFunc(away, byID)
 	lists, labels, members := m.inOrder(m.id), sorted(m.of("lbl_"), byName), sorted(m.of("usr_"), byID)
@@ -160,7 +165,8 @@ func (m *mirror) state() record {
 		"labels": len(labels), "members": len(given)} {
 		limits[name] = with(limits[name].(record), "count", n)
 	}
-	b["lists"], b["labels"], b["limits"], b["openCards"] = lists, labels, limits, openCards
+	b["lists"], b["labels"], b["limits"] = lists, labels, limits
+	b["openCards"], b["unfinishedCards"] = openCards, unfinished
 	return record{
 		"get_board": b, "list_lists": slices.Concat(lists, away), "list_cards": open, "get_card": wholes,
 		"list_comments": comments, "list_attachments": attachments,

@@ -15,11 +15,21 @@ type Access struct {
 	Trashed        bool
 	Hidden         bool  // a job is creating or deleting the board, so nobody can see it
 	Version        int64 // the boardVersion
-	OpenCards      int
+	OpenCards      int   // not archived, including done ones
+	DoneCards      int   // the done ones among OpenCards
 	AllCards       int
 	OpenLists      int
 	NextNumber     int   // the number that the next card gets
 	NamesVersion   int64 // the version of all people's names
+}
+
+// CountOpen adds n to the number of cards that are not archived, and to the number of
+// done ones among them if the card is done. For a card that becomes archived, n is -1.
+func (a *Access) CountOpen(c Card, n int) {
+	a.OpenCards += n
+	if c.DoneAt != nil {
+		a.DoneCards += n
+	}
 }
 
 // Role returns the caller's role on the board.

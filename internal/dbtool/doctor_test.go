@@ -83,6 +83,7 @@ func TestDoctorFindsAndRepairs(t *testing.T) {
 			postgresOnly bool
 		}{
 			{cause: "UPDATE boards SET open_cards = open_cards + 1 WHERE id = 'BOARD'", want: "board BOARD: the number of open cards is wrong"},
+			{cause: "UPDATE boards SET done_cards = done_cards + 1 WHERE id = 'BOARD'", want: "board BOARD: the number of done cards is wrong"},
 			{cause: "UPDATE boards SET all_cards = 0 WHERE id = 'BOARD'", want: "board BOARD: the number of cards is wrong"},
 			{cause: "UPDATE boards SET open_lists = 7 WHERE id = 'BOARD'", want: "board BOARD: the number of open lists is wrong"},
 			{cause: "UPDATE boards SET text_bytes = text_bytes + 1 WHERE id = 'BOARD'", want: "board BOARD: the size of its content is wrong"},

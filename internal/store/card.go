@@ -170,7 +170,7 @@ func (tx *Tx) InsertCard(ctx context.Context, c *board.Card, at board.Position) 
 	c.Rank, c.Number = p.rank, a.NextNumber
 	a.NextNumber++
 	a.AllCards++
-	a.OpenCards++
+	a.CountOpen(*c, 1)
 	c.CreatedAt, c.UpdatedAt = tx.now, tx.now
 	c.URL = tx.db.opts.BaseURL + "/cards/" + c.ID
 	if err := tx.exec(ctx, `INSERT INTO cards (id, board_id, list_id, rank, number, title, done_at, due_date, due_at, start_date, start_at,

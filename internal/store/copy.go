@@ -174,7 +174,7 @@ func (tx *Tx) InsertCards(ctx context.Context, boardID string, cards []WholeCard
 			c.SetTimes(tx.now)
 			a.NextNumber++
 			a.AllCards++
-			a.OpenCards++
+			a.CountOpen(c.Card, 1)
 			tx.grow(boardID, c.bytes(), 0)
 			if err := r.card(c); err != nil {
 				return err

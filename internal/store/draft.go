@@ -243,7 +243,7 @@ func (d *Draft) Card(ctx context.Context, c *WholeCard) error {
 	a.NextNumber = max(a.NextNumber, c.Number+1)
 	a.AllCards++
 	if c.ArchivedAt == nil && c.ListArchivedAt == nil {
-		a.OpenCards++
+		a.CountOpen(c.Card, 1)
 	}
 	before := len(d.rows.Texts)
 	if err := d.rows.card(c); err != nil {

@@ -223,9 +223,11 @@ func (tx *Tx) RevealJobList(ctx context.Context, jobID string) (l board.List, af
 	l.ArchivedAt, l.OpenCards = nil, hidden.cards
 	a := tx.On(l.BoardID)
 	a.OpenLists++
-	a.OpenCards += hidden.cards
 	a.AllCards += hidden.cards
 	if err := tx.UpdateList(ctx, &l); err != nil {
+		return l, "", err
+	}
+	if err := tx.RecountOpenCards(ctx, l.BoardID); err != nil {
 		return l, "", err
 	}
 	if after, err = tx.ListBefore(ctx, l); err != nil {

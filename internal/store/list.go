@@ -132,9 +132,10 @@ func (tx *Tx) UpdateList(ctx context.Context, l *board.List) error {
 
 // RecountOpenCards recounts the open cards of a loaded board after one of its lists was
 // archived or restored.
-func (tx *Tx) RecountOpenCards(ctx context.Context, boardID string) (err error) {
-	tx.On(boardID).OpenCards, err = tx.count(ctx, "SELECT count(*) FROM lists l JOIN cards c ON c.list_id = l.id "+
-		"WHERE l.board_id = $1 AND "+search.OpenCard, boardID)
+func (tx *Tx) RecountOpenCards(ctx context.Context, boardID string) error {
+	a := tx.On(boardID)
+	_, err := tx.one(ctx, "SELECT "+CountOpenCards+", "+CountDoneCards+" FROM boards b WHERE b.id = $1", []any{boardID},
+		&a.OpenCards, &a.DoneCards)
 	return err
 }
 

@@ -90,13 +90,15 @@ func (tx *Tx) DetachCards(ctx context.Context, m ListMove, limit int) ([]string,
 		return ids, err
 	}
 	var a sqldb.Args
-	open, err := tx.count(ctx, "SELECT count(*) FROM cards WHERE id IN ("+a.In(ids)+") AND archived_at IS NULL", a...)
-	if err != nil {
+	var open, done int
+	if _, err := tx.one(ctx, "SELECT count(*), count(done_at) FROM cards WHERE id IN ("+a.In(ids)+") AND archived_at IS NULL", a,
+		&open, &done); err != nil {
 		return nil, err
 	}
 	from := tx.On(m.From)
 	from.AllCards -= len(ids)
 	from.OpenCards -= open
+	from.DoneCards -= done
 	a = nil
 	if err := tx.exec(ctx, "UPDATE cards SET list_id = "+a.Add(m.hidden)+" WHERE id IN ("+a.In(ids)+")", a...); err != nil {
 		return nil, fmt.Errorf("detach cards: %w", err)

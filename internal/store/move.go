@@ -19,9 +19,9 @@ func (tx *Tx) MoveCardToBoard(ctx context.Context, c *board.Card, to board.List,
 	}
 	from, target := tx.On(c.BoardID), tx.On(to.BoardID)
 	from.AllCards--
-	from.OpenCards--
+	from.CountOpen(*c, -1)
 	target.AllCards++
-	target.OpenCards++
+	target.CountOpen(*c, 1)
 	if err := tx.moveBytes(ctx, c.BoardID, to.BoardID, "c.id = $1", c.ID); err != nil {
 		return "", err
 	}
@@ -84,8 +84,8 @@ func (tx *Tx) MoveCardsToBoard(ctx context.Context, fromID string, ids []string,
 		from.AllCards--
 		target.AllCards++
 		if c.ArchivedAt == nil {
-			from.OpenCards--
-			target.OpenCards++
+			from.CountOpen(c.Card, -1)
+			target.CountOpen(c.Card, 1)
 		}
 	}
 	return cards, err

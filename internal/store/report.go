@@ -281,17 +281,18 @@ func (v *View) BoardStates(ctx context.Context, limit int) (int, []board.BoardSt
 		return 0, nil, err
 	}
 	out := []board.BoardState{}
-	text := `SELECT r.id, r.workspace_id, r.name, r.open_cards, r.updated_at, s.id, s.status, s.title, s.created_at FROM boards r
-		LEFT JOIN status_updates s ON s.id = (SELECT x.id FROM status_updates x WHERE x.board_id = r.id
+	text := `SELECT b.id, b.workspace_id, b.name, b.open_cards, b.open_cards - ` + doneCards + `, b.updated_at,
+		s.id, s.status, s.title, s.created_at FROM boards b
+		LEFT JOIN status_updates s ON s.id = (SELECT x.id FROM status_updates x WHERE x.board_id = b.id
 		ORDER BY x.created_at DESC, x.id DESC LIMIT 1)
-		WHERE r.id IN (` + boards + ") ORDER BY r.updated_at DESC, r.id DESC LIMIT " + a.Add(limit)
+		WHERE b.id IN (` + boards + ") ORDER BY b.updated_at DESC, b.id DESC LIMIT " + a.Add(limit)
 	err = v.each(ctx, text, a, func(rows *sql.Rows) error {
 		var (
 			b                 board.BoardState
 			id, status, title sql.NullString
 			at                sql.NullInt64
 		)
-		err := rows.Scan(&b.ID, &b.WorkspaceID, &b.Name, &b.OpenCards, &b.UpdatedAt, &id, &status, &title, &at)
+		err := rows.Scan(&b.ID, &b.WorkspaceID, &b.Name, &b.OpenCards, &b.Unfinished, &b.UpdatedAt, &id, &status, &title, &at)
 		b.URL = v.db.opts.BaseURL + "/boards/" + b.ID
 		if id.Valid {
 			b.Status = &board.StatusRef{ID: id.String, Status: board.Status(status.String), Title: title.String, CreatedAt: board.Instant(at.Int64)}

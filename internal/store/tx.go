@@ -332,9 +332,10 @@ func (tx *Tx) flush(ctx context.Context) error {
 	}
 	for _, id := range tx.touched {
 		a, g := tx.On(id), tx.grown[id]
-		if err := tx.exec(ctx, `UPDATE boards SET version = $1, open_cards = $2, all_cards = $3, open_lists = $4,
-			next_number = $5, updated_at = $6, text_bytes = text_bytes + $7, activity_bytes = activity_bytes + $8 WHERE id = $9`,
-			a.Version, a.OpenCards, a.AllCards, a.OpenLists, a.NextNumber, int64(tx.now), g.text, g.activity, id); err != nil {
+		if err := tx.exec(ctx, `UPDATE boards SET version = $1, open_cards = $2, done_cards = $3, done_cards_version = $1,
+			all_cards = $4, open_lists = $5, next_number = $6, updated_at = $7, text_bytes = text_bytes + $8,
+			activity_bytes = activity_bytes + $9 WHERE id = $10`, a.Version, a.OpenCards, a.DoneCards, a.AllCards, a.OpenLists,
+			a.NextNumber, int64(tx.now), g.text, g.activity, id); err != nil {
 			return err
 		}
 	}

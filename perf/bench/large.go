@@ -193,7 +193,7 @@ func (s *suite) fillBase(ctx context.Context, dir, database string, open func(da
 		for _, text := range []string{
 			"INSERT INTO activity (" + strings.Join(columns, ", ") + ") SELECT " + strings.Join(values, ", ") + " FROM activity a " +
 				"JOIN boards b ON b.id = a.board_id CROSS JOIN (" + copies.Numbers(1, largeChanges-1) + ") k",
-			"UPDATE boards SET version = version * " + strconv.Itoa(largeChanges),
+			"UPDATE boards SET version = version * " + strconv.Itoa(largeChanges) + ", done_cards_version = version * " + strconv.Itoa(largeChanges),
 		} {
 			if _, err = db.ExecContext(ctx, text); err != nil {
 				err = fmt.Errorf("%s: %w", text, err)

@@ -2767,6 +2767,12 @@ export interface components {
              */
             trashedAt: string | null;
             /**
+             * Format: int64
+             * @description The number of open cards on the board, which are neither done nor archived nor in an archived list.
+             * @example 12
+             */
+            unfinishedCards: number;
+            /**
              * Format: date-time
              * @description When anything on the board last changed.
              * @example 2026-02-01T10:00:00.000Z
@@ -3415,6 +3421,12 @@ export interface components {
              * @example 2026-03-01T12:00:00.000Z
              */
             trashedAt: string | null;
+            /**
+             * Format: int64
+             * @description The number of open cards on the board, which are neither done nor archived nor in an archived list.
+             * @example 12
+             */
+            unfinishedCards: number;
             /**
              * Format: date-time
              * @description When anything on the board last changed.
@@ -4505,6 +4517,12 @@ export interface components {
              * @example 2026-03-01T12:00:00.000Z
              */
             trashedAt: string | null;
+            /**
+             * Format: int64
+             * @description The number of open cards on the board, which are neither done nor archived nor in an archived list.
+             * @example 12
+             */
+            unfinishedCards: number;
             /**
              * Format: date-time
              * @description When anything on the board last changed.
@@ -5615,6 +5633,7 @@ export interface operations {
                      *         "role": "admin",
                      *         "version": 18,
                      *         "openCards": 2,
+                     *         "unfinishedCards": 2,
                      *         "archivedAt": null,
                      *         "trashedAt": null,
                      *         "createdBy": "usr_01jb2m3n4p5q6r7s8t9v0w1x2y",
@@ -7896,6 +7915,7 @@ export interface operations {
                      *                 "role": "admin",
                      *                 "version": 18,
                      *                 "openCards": 2,
+                     *                 "unfinishedCards": 2,
                      *                 "archivedAt": null,
                      *                 "trashedAt": null,
                      *                 "createdBy": "usr_01jb2m3n4p5q6r7s8t9v0w1x2y",
@@ -7928,6 +7948,7 @@ export interface operations {
                      *                 "role": "admin",
                      *                 "version": 2,
                      *                 "openCards": 0,
+                     *                 "unfinishedCards": 0,
                      *                 "archivedAt": null,
                      *                 "trashedAt": null,
                      *                 "createdBy": "usr_01jb2m3n4p5q6r7s8t9v0w1x2y",
@@ -9372,6 +9393,7 @@ export interface operations {
                      *                 "role": "admin",
                      *                 "version": 18,
                      *                 "openCards": 2,
+                     *                 "unfinishedCards": 2,
                      *                 "archivedAt": null,
                      *                 "trashedAt": null,
                      *                 "createdBy": "usr_01jb2m3n4p5q6r7s8t9v0w1x2y",
@@ -9404,6 +9426,7 @@ export interface operations {
                      *                 "role": "admin",
                      *                 "version": 2,
                      *                 "openCards": 0,
+                     *                 "unfinishedCards": 0,
                      *                 "archivedAt": null,
                      *                 "trashedAt": null,
                      *                 "createdBy": "usr_01jb2m3n4p5q6r7s8t9v0w1x2y",
@@ -9679,6 +9702,7 @@ export interface operations {
                      *                 "role": "admin",
                      *                 "version": 18,
                      *                 "openCards": 2,
+                     *                 "unfinishedCards": 2,
                      *                 "archivedAt": null,
                      *                 "trashedAt": null,
                      *                 "createdBy": "usr_01jb2m3n4p5q6r7s8t9v0w1x2y",
@@ -9711,6 +9735,7 @@ export interface operations {
                      *                 "role": "admin",
                      *                 "version": 2,
                      *                 "openCards": 0,
+                     *                 "unfinishedCards": 0,
                      *                 "archivedAt": null,
                      *                 "trashedAt": null,
                      *                 "createdBy": "usr_01jb2m3n4p5q6r7s8t9v0w1x2y",
@@ -10006,6 +10031,7 @@ export interface operations {
                      *                 "role": "admin",
                      *                 "version": 18,
                      *                 "openCards": 2,
+                     *                 "unfinishedCards": 2,
                      *                 "archivedAt": null,
                      *                 "trashedAt": null,
                      *                 "createdBy": "usr_01jb2m3n4p5q6r7s8t9v0w1x2y",
@@ -10038,6 +10064,7 @@ export interface operations {
                      *                 "role": "admin",
                      *                 "version": 2,
                      *                 "openCards": 0,
+                     *                 "unfinishedCards": 0,
                      *                 "archivedAt": null,
                      *                 "trashedAt": null,
                      *                 "createdBy": "usr_01jb2m3n4p5q6r7s8t9v0w1x2y",
@@ -11032,6 +11059,7 @@ export interface operations {
                      *                 "role": "admin",
                      *                 "version": 18,
                      *                 "openCards": 2,
+                     *                 "unfinishedCards": 2,
                      *                 "archivedAt": null,
                      *                 "trashedAt": null,
                      *                 "createdBy": "usr_01jb2m3n4p5q6r7s8t9v0w1x2y",
@@ -11064,6 +11092,7 @@ export interface operations {
                      *                 "role": "admin",
                      *                 "version": 2,
                      *                 "openCards": 0,
+                     *                 "unfinishedCards": 0,
                      *                 "archivedAt": null,
                      *                 "trashedAt": null,
                      *                 "createdBy": "usr_01jb2m3n4p5q6r7s8t9v0w1x2y",
@@ -11219,6 +11248,7 @@ export interface operations {
                      *                 "role": "admin",
                      *                 "version": 18,
                      *                 "openCards": 2,
+                     *                 "unfinishedCards": 2,
                      *                 "archivedAt": null,
                      *                 "trashedAt": null,
                      *                 "createdBy": "usr_01jb2m3n4p5q6r7s8t9v0w1x2y",
@@ -11251,6 +11281,7 @@ export interface operations {
                      *                 "role": "admin",
                      *                 "version": 2,
                      *                 "openCards": 0,
+                     *                 "unfinishedCards": 0,
                      *                 "archivedAt": null,
                      *                 "trashedAt": null,
                      *                 "createdBy": "usr_01jb2m3n4p5q6r7s8t9v0w1x2y",
@@ -11565,6 +11596,7 @@ export interface operations {
                      *                 "role": "admin",
                      *                 "version": 18,
                      *                 "openCards": 2,
+                     *                 "unfinishedCards": 2,
                      *                 "archivedAt": null,
                      *                 "trashedAt": null,
                      *                 "createdBy": "usr_01jb2m3n4p5q6r7s8t9v0w1x2y",
@@ -11597,6 +11629,7 @@ export interface operations {
                      *                 "role": "admin",
                      *                 "version": 2,
                      *                 "openCards": 0,
+                     *                 "unfinishedCards": 0,
                      *                 "archivedAt": null,
                      *                 "trashedAt": null,
                      *                 "createdBy": "usr_01jb2m3n4p5q6r7s8t9v0w1x2y",
@@ -13589,6 +13622,7 @@ export interface operations {
                      *           "role": "admin",
                      *           "version": 2,
                      *           "openCards": 0,
+                     *           "unfinishedCards": 0,
                      *           "archivedAt": null,
                      *           "trashedAt": "2026-03-02T09:00:00.000Z",
                      *           "createdBy": "usr_01jb2m3n4p5q6r7s8t9v0w1x2y",
@@ -13615,6 +13649,7 @@ export interface operations {
                      *           "role": "admin",
                      *           "version": 2,
                      *           "openCards": 0,
+                     *           "unfinishedCards": 0,
                      *           "archivedAt": null,
                      *           "trashedAt": "2026-03-02T09:00:00.000Z",
                      *           "createdBy": "usr_01jb2m3n4p5q6r7s8t9v0w1x2y",

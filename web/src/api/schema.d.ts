@@ -1874,6 +1874,12 @@ export interface components {
              */
             trashedAt: string | null;
             /**
+             * Format: int64
+             * @description The number of open cards on the board, which are neither done nor archived nor in an archived list.
+             * @example 12
+             */
+            unfinishedCards: number;
+            /**
              * Format: date-time
              * @description When anything on the board last changed.
              * @example 2026-02-01T10:00:00.000Z
@@ -1968,6 +1974,12 @@ export interface components {
              * @example 2026-03-01T12:00:00.000Z
              */
             trashedAt: string | null;
+            /**
+             * Format: int64
+             * @description The number of open cards on the board, which are neither done nor archived nor in an archived list.
+             * @example 12
+             */
+            unfinishedCards: number;
             /**
              * Format: date-time
              * @description When anything on the board last changed.
@@ -2095,6 +2107,12 @@ export interface components {
             openCards: number;
             /** @description The board's latest status update; null if there is none. */
             status: components["schemas"]["StatusRef"] | null;
+            /**
+             * Format: int64
+             * @description The number of open cards on the board, which are neither done nor archived nor in an archived list.
+             * @example 12
+             */
+            unfinishedCards: number;
             /**
              * Format: date-time
              * @description When anything on the board last changed.
@@ -5856,6 +5874,7 @@ export interface operations {
                      *         "role": "admin",
                      *         "version": 16,
                      *         "openCards": 5,
+                     *         "unfinishedCards": 5,
                      *         "archivedAt": null,
                      *         "trashedAt": null,
                      *         "createdBy": "usr_01jb2m3n4p5q6r7s8t9v0w1x2y",
@@ -6056,6 +6075,7 @@ export interface operations {
                      *           "role": "admin",
                      *           "version": 18,
                      *           "openCards": 2,
+                     *           "unfinishedCards": 2,
                      *           "archivedAt": null,
                      *           "trashedAt": null,
                      *           "createdBy": "usr_01jb2m3n4p5q6r7s8t9v0w1x2y",
@@ -6081,6 +6101,7 @@ export interface operations {
                      *           "role": "admin",
                      *           "version": 2,
                      *           "openCards": 0,
+                     *           "unfinishedCards": 0,
                      *           "archivedAt": null,
                      *           "trashedAt": null,
                      *           "createdBy": "usr_01jb2m3n4p5q6r7s8t9v0w1x2y",
@@ -6189,6 +6210,7 @@ export interface operations {
                      *         "role": "admin",
                      *         "version": 1,
                      *         "openCards": 0,
+                     *         "unfinishedCards": 0,
                      *         "archivedAt": null,
                      *         "trashedAt": null,
                      *         "createdBy": "usr_01jb2m3n4p5q6r7s8t9v0w1x2y",
@@ -6304,6 +6326,7 @@ export interface operations {
                      *         "role": "admin",
                      *         "version": 18,
                      *         "openCards": 2,
+                     *         "unfinishedCards": 2,
                      *         "archivedAt": null,
                      *         "trashedAt": null,
                      *         "createdBy": "usr_01jb2m3n4p5q6r7s8t9v0w1x2y",
@@ -6543,6 +6566,7 @@ export interface operations {
                      *         "role": "admin",
                      *         "version": 19,
                      *         "openCards": 2,
+                     *         "unfinishedCards": 2,
                      *         "archivedAt": null,
                      *         "trashedAt": null,
                      *         "createdBy": "usr_01jb2m3n4p5q6r7s8t9v0w1x2y",
@@ -6800,6 +6824,7 @@ export interface operations {
                      *         "role": "admin",
                      *         "version": 2,
                      *         "openCards": 0,
+                     *         "unfinishedCards": 0,
                      *         "archivedAt": "2026-03-02T09:00:00.000Z",
                      *         "trashedAt": null,
                      *         "createdBy": "usr_01jb2m3n4p5q6r7s8t9v0w1x2y",
@@ -7218,6 +7243,7 @@ export interface operations {
                      *         "role": "admin",
                      *         "version": 7,
                      *         "openCards": 2,
+                     *         "unfinishedCards": 2,
                      *         "archivedAt": null,
                      *         "trashedAt": null,
                      *         "createdBy": "usr_01jb2m3n4p5q6r7s8t9v0w1x2y",
@@ -8236,6 +8262,7 @@ export interface operations {
                      *         "role": "admin",
                      *         "version": 3,
                      *         "openCards": 0,
+                     *         "unfinishedCards": 0,
                      *         "archivedAt": null,
                      *         "trashedAt": null,
                      *         "createdBy": "usr_01jb2m3n4p5q6r7s8t9v0w1x2y",
@@ -12225,6 +12252,7 @@ export interface operations {
                      *               "workspaceId": "wsp_01jb2m3n4p5q6r7s8t9v0w1x2y",
                      *               "name": "Launch",
                      *               "openCards": 2,
+                     *               "unfinishedCards": 2,
                      *               "updatedAt": "2026-03-02T09:00:00.000Z",
                      *               "url": "https://cardwall.example.com/boards/brd_01jb2m3n4p5q6r7s8t9v0w1x2y",
                      *               "status": null
@@ -12234,6 +12262,7 @@ export interface operations {
                      *               "workspaceId": "wsp_01jb2m3n4p5q6r7s8t9v0w1x2y",
                      *               "name": "Second",
                      *               "openCards": 0,
+                     *               "unfinishedCards": 0,
                      *               "updatedAt": "2026-03-02T09:00:00.000Z",
                      *               "url": "https://cardwall.example.com/boards/brd_01jb2m3n4p5q6r7s8t9v0w1x2z",
                      *               "status": null
