@@ -17,7 +17,7 @@ import (
 // TestSystemExportInConstantMemory exports boards of 30 MB and 120 MB from a server process. The
 // peak memory for the large one must exceed that for the small one by less than half of the
 // difference in size. `make bench` compares the peak for 200,000 cards, the maximum for a board,
-// with the goal of 100 MB. Most of the time, the boards are imported.
+// with the goal of 100 MB. Most of the time goes into importing the boards.
 func TestSystemExportInConstantMemory(t *testing.T) {
 	if testing.Short() {
 		t.Skip("exporting 150 MB takes several seconds")

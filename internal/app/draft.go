@@ -31,7 +31,7 @@ func draftBoard(ctx context.Context, d *store.Draft, b *board.Board) error {
 // the numbers of cards in b.
 func endBoard(ctx context.Context, d *store.Draft, b *board.Board) error {
 	a := d.On(b.ID)
-	b.Version, b.OpenCards, b.Unfinished = a.Version, a.OpenCards, a.OpenCards-a.DoneCards
+	b.Version, b.OpenCards, b.Unfinished = a.Version, a.OpenCards, a.Unfinished()
 	if err := d.EndBoard(ctx, b.ID, 0); err != nil {
 		return err
 	}

@@ -51,7 +51,11 @@ func TestUnfinishedCardsAreNeitherDoneNorArchived(t *testing.T) {
 		if got, want := copied.Get("unfinishedCards"), ada.Must("get_board", fields{"boardId": other}).Get("unfinishedCards"); got != want {
 			t.Errorf("copied board: got %v unfinishedCards, want %v", got, want)
 		}
-		for _, a := range ada.Must("get_my_overview", nil).Get("boards.boards").([]any) {
+		states := ada.Must("get_my_overview", nil).Get("boards.boards").([]any)
+		if len(states) != 3 {
+			t.Errorf("overview: got %d boards, want 3", len(states))
+		}
+		for _, a := range states {
 			state := a.(map[string]any)
 			if want := ada.Must("get_board", fields{"boardId": state["id"]}).Get("unfinishedCards"); state["unfinishedCards"] != want {
 				t.Errorf("overview: got %v unfinishedCards of %v, want %v", state["unfinishedCards"], state["id"], want)

@@ -32,6 +32,9 @@ func (a *Access) CountOpen(c Card, n int) {
 	}
 }
 
+// Unfinished returns the number of cards that are neither done nor archived.
+func (a *Access) Unfinished() int { return a.OpenCards - a.DoneCards }
+
 // Role returns the caller's role on the board.
 func (a *Access) Role(c Caller) Role {
 	if c.System {

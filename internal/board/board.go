@@ -14,7 +14,7 @@ type Board struct {
 	Role        Role       `json:"role" enum:"admin,editor,commenter,viewer" doc:"The caller's role on the board." example:"admin"`
 	Version     int64      `json:"version" doc:"The boardVersion, which increases by one with every change to the board." example:"42"`
 	OpenCards   int        `json:"openCards" doc:"The number of cards on the board that are neither archived nor in an archived list, including done ones." example:"17"`
-	Unfinished  int        `json:"unfinishedCards" doc:"The number of open cards on the board, which are neither done nor archived nor in an archived list." example:"12"`
+	Unfinished  int        `json:"unfinishedCards" doc:"The number of open cards on the board: those that are neither done, archived nor in an archived list." example:"12"`
 	ArchivedAt  *Instant   `json:"archivedAt" format:"date-time" doc:"When the board was archived; null if it is not archived." example:"2026-03-01T12:00:00.000Z"`
 	TrashedAt   *Instant   `json:"trashedAt" format:"date-time" doc:"When the board was moved to the trash, where it stays for 30 days; null if it is not in the trash." example:"2026-03-01T12:00:00.000Z"`
 	CreatedBy   *string    `json:"createdBy" doc:"The id of the person who created the board; null if it was not created by a person." example:"usr_01jb2m3n4p5q6r7s8t9v0w1x2y"`

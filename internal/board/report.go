@@ -246,7 +246,7 @@ type BoardState struct {
 	WorkspaceID string     `json:"workspaceId" doc:"The id of the workspace that the board belongs to." example:"wsp_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 	Name        string     `json:"name" doc:"The board's name." example:"Launch"`
 	OpenCards   int        `json:"openCards" doc:"The number of cards on the board that are neither archived nor in an archived list, including done ones." example:"17"`
-	Unfinished  int        `json:"unfinishedCards" doc:"The number of open cards on the board, which are neither done nor archived nor in an archived list." example:"12"`
+	Unfinished  int        `json:"unfinishedCards" doc:"The number of open cards on the board: those that are neither done, archived nor in an archived list." example:"12"`
 	UpdatedAt   Instant    `json:"updatedAt" format:"date-time" doc:"When anything on the board last changed." example:"2026-02-01T10:00:00.000Z"`
 	URL         string     `json:"url" format:"uri" doc:"The URL of the board in the application." example:"https://cardwall.example.com/boards/brd_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 	Status      *StatusRef `json:"status" doc:"The board's latest status update; null if there is none."`

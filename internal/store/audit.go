@@ -64,8 +64,9 @@ func (tx *Tx) Audit(ctx context.Context, operation, subject string) error {
 // wrongPassword is the operation in the entries of wrong passwords.
 const wrongPassword = "reject_password"
 
-// AuditWrongPassword writes an entry for each workspace of a person whose password somebody
-// did not know, and one for WrongPasswords.
+// AuditWrongPassword records an attempt to sign in to an account with a wrong password. It
+// writes an entry for each of the person's workspaces, and one without a workspace, which
+// WrongPasswords reads.
 func (tx *Tx) AuditWrongPassword(ctx context.Context, userID, address string) error {
 	workspaces, err := tx.texts(ctx, "SELECT workspace_id FROM workspace_members WHERE user_id = $1 ORDER BY workspace_id", userID)
 	if err != nil {

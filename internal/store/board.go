@@ -22,7 +22,7 @@ func boardDest(b *board.Board) []any {
 // setAccess sets the fields of a board that come from the access columns.
 func (v *View) setAccess(b *board.Board, a *board.Access) {
 	b.ID, b.WorkspaceID, b.Visibility, b.Features = a.BoardID, a.WorkspaceID, a.Visibility, a.Features
-	b.Version, b.OpenCards, b.Unfinished, b.Role = a.Version, a.OpenCards, a.OpenCards-a.DoneCards, a.Role(v.caller)
+	b.Version, b.OpenCards, b.Unfinished, b.Role = a.Version, a.OpenCards, a.Unfinished(), a.Role(v.caller)
 	b.URL = v.db.opts.BaseURL + "/boards/" + b.ID
 }
 

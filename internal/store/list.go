@@ -134,8 +134,7 @@ func (tx *Tx) UpdateList(ctx context.Context, l *board.List) error {
 // archived or restored.
 func (tx *Tx) RecountOpenCards(ctx context.Context, boardID string) error {
 	a := tx.On(boardID)
-	_, err := tx.one(ctx, "SELECT "+CountOpenCards+", "+CountDoneCards+" FROM boards b WHERE b.id = $1", []any{boardID},
-		&a.OpenCards, &a.DoneCards)
+	_, err := tx.one(ctx, "SELECT count(*), count(c.done_at)"+openCards+"$1", []any{boardID}, &a.OpenCards, &a.DoneCards)
 	return err
 }
 

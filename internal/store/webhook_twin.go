@@ -16,9 +16,6 @@ func (v *View) WarnOfTwins(ctx context.Context, webhooks ...*board.Webhook) erro
 	if len(webhooks) == 0 {
 		return nil
 	}
-	for _, w := range webhooks {
-		w.Warning = nil
-	}
 	all := map[string]webhookRow{}
 	if err := v.each(ctx, webhookSelect+"WHERE h.workspace_id = $1", []any{webhooks[0].WorkspaceID, v.caller.UserID},
 		func(rows *sql.Rows) error {

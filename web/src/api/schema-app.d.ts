@@ -2768,7 +2768,7 @@ export interface components {
             trashedAt: string | null;
             /**
              * Format: int64
-             * @description The number of open cards on the board, which are neither done nor archived nor in an archived list.
+             * @description The number of open cards on the board: those that are neither done, archived nor in an archived list.
              * @example 12
              */
             unfinishedCards: number;
@@ -3423,7 +3423,7 @@ export interface components {
             trashedAt: string | null;
             /**
              * Format: int64
-             * @description The number of open cards on the board, which are neither done nor archived nor in an archived list.
+             * @description The number of open cards on the board: those that are neither done, archived nor in an archived list.
              * @example 12
              */
             unfinishedCards: number;
@@ -4519,7 +4519,7 @@ export interface components {
             trashedAt: string | null;
             /**
              * Format: int64
-             * @description The number of open cards on the board, which are neither done nor archived nor in an archived list.
+             * @description The number of open cards on the board: those that are neither done, archived nor in an archived list.
              * @example 12
              */
             unfinishedCards: number;

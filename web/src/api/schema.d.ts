@@ -1875,7 +1875,7 @@ export interface components {
             trashedAt: string | null;
             /**
              * Format: int64
-             * @description The number of open cards on the board, which are neither done nor archived nor in an archived list.
+             * @description The number of open cards on the board: those that are neither done, archived nor in an archived list.
              * @example 12
              */
             unfinishedCards: number;
@@ -1976,7 +1976,7 @@ export interface components {
             trashedAt: string | null;
             /**
              * Format: int64
-             * @description The number of open cards on the board, which are neither done nor archived nor in an archived list.
+             * @description The number of open cards on the board: those that are neither done, archived nor in an archived list.
              * @example 12
              */
             unfinishedCards: number;
@@ -2109,7 +2109,7 @@ export interface components {
             status: components["schemas"]["StatusRef"] | null;
             /**
              * Format: int64
-             * @description The number of open cards on the board, which are neither done nor archived nor in an archived list.
+             * @description The number of open cards on the board: those that are neither done, archived nor in an archived list.
              * @example 12
              */
             unfinishedCards: number;
