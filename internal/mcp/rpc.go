@@ -152,6 +152,11 @@ func (e *Endpoint) serveSDK(w http.ResponseWriter, r *http.Request, m message, b
 		return
 	}
 	out := response.body.Bytes()
+	if problem := invalidParams(body, out); problem != nil {
+		problem.status = response.status
+		writeError(w, m.id, problem)
+		return
+	}
 	if replaced {
 		out = withID(out, m.id)
 	}

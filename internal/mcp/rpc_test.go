@@ -116,6 +116,49 @@ func TestErrorsAreJSONRPCMessages(t *testing.T) {
 	}
 }
 
+// Params that cannot be decoded are named, without the words of the SDK and its language.
+func TestInvalidParamsAreNamed(t *testing.T) {
+	w := sqliteWorld(t, apptest.Options{})
+	const prompt = `"ref":{"type":"ref/prompt","name":"plan"}`
+	object, text := " must be an object.", " must be a string."
+	for params, want := range map[string]struct{ methods, message string }{
+		`[]`:   {"*", "params" + object},
+		`5`:    {"*", "params" + object},
+		`"x"`:  {"*", "params" + object},
+		`true`: {"*", "params" + object},
+		`{"_meta":5,"protocolVersion":"2025-11-25","uri":"x","name":"x",` + prompt + `}`: {"*", "params._meta" + object},
+		`{"cursor":5}`:                            {"prompts/list resources/list resources/templates/list tools/list", "params.cursor" + text},
+		`{"cursor":"x"}`:                          {"prompts/list", "params.cursor must be a nextCursor that this server returned."},
+		`{"name":[]}`:                             {"prompts/get tools/call", "params.name" + text},
+		`{"name":"plan","arguments":5}`:           {"prompts/get", "params.arguments" + object},
+		`{"uri":{}}`:                              {"resources/read", "params.uri" + text},
+		`{"ref":"plan"}`:                          {"completion/complete", "params.ref" + object},
+		`{"ref":{"type":7}}`:                      {"completion/complete", "params.ref.type" + text},
+		`{"ref":{"type":"x"}}`:                    {"completion/complete", "params.ref.type must be ref/prompt or ref/resource."},
+		`{` + prompt + `,"argument":5}`:           {"completion/complete", "params.argument" + object},
+		`{` + prompt + `,"argument":{"value":5}}`: {"completion/complete", "params.argument.value" + text},
+		`{` + prompt + `,"context":{"arguments":{"` + strings.Repeat("x", 100) + `":5}}}`: {
+			"completion/complete", "params.context.arguments." + strings.Repeat("x", 39) + "…" + text},
+		`null`:                  {"initialize", "params is required."},
+		`{"protocolVersion":5}`: {"initialize", "params.protocolVersion" + text},
+		`{"protocolVersion":"1","capabilities":5}`: {"initialize", "params.capabilities" + object},
+		`{"protocolVersion":"1","clientInfo":5}`:   {"initialize", "params.clientInfo" + object},
+	} {
+		methods := strings.Fields(want.methods)
+		if want.methods == "*" {
+			methods = []string{"initialize", "ping", "completion/complete", "prompts/get", "prompts/list", "resources/list",
+				"resources/read", "resources/templates/list", "tools/call", "tools/list"}
+		}
+		for _, method := range methods {
+			a, e := w.send(`{"jsonrpc":"2.0","id":1.5,"method":"` + method + `","params":` + params + `}`)
+			if e.Error == nil || a.Status != http.StatusOK || e.Error.Code != -32602 || string(e.ID) != "1.5" ||
+				e.Error.Message != "Invalid params: "+want.message {
+				t.Errorf("%s %s: got status %d, body %s; want %q", method, params, a.Status, a.Raw, want.message)
+			}
+		}
+	}
+}
+
 // The id of a request is returned unchanged, even an id that JSON-RPC discourages.
 func TestIDsAreReturnedUnchanged(t *testing.T) {
 	w := sqliteWorld(t, apptest.Options{})
