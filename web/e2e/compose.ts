@@ -19,6 +19,27 @@ export async function compose(page: Page, field: ElementHandle): Promise<void> {
   await devTools.detach()
 }
 
+const latin = 'qwertyuiopasdfghjklzxcvbnm'
+
+/** What the keys of a US keyboard enter on other layouts, in the same order. */
+const layouts = {
+  Russian: 'йцукенгшщзфывапролдячсмить',
+  Greek: 'ςερτυθιοπασδφγηξκλζχψωβνμ',
+  Hebrew: "/'קראטוןםפשדגכעיחלךזסבהנמצ",
+}
+
+/** Types a text into the focused field with the keys of a US keyboard. */
+async function typeOn(page: Page, text: string): Promise<void> {
+  const devTools = await page.context().newCDPSession(page)
+  for (const [i, key] of [...text].entries()) {
+    const letter = latin[i + latin.length - text.length]!.toUpperCase()
+    const event = { key, code: `Key${letter}`, windowsVirtualKeyCode: letter.charCodeAt(0) }
+    await devTools.send('Input.dispatchKeyEvent', { type: 'keyDown', text: key, ...event })
+    await devTools.send('Input.dispatchKeyEvent', { type: 'keyUp', ...event })
+  }
+  await devTools.detach()
+}
+
 // A field for a device code, which has autocapitalize="characters", takes no other letters.
 const textFields = [
   'input:not([type]):not([autocapitalize=characters])',
@@ -26,8 +47,11 @@ const textFields = [
   'textarea',
 ]
 
-/** Composes text in every field of a page, and checks that no key acts before the text is complete. */
-export async function composeEverywhere(page: Page): Promise<void> {
+/**
+ * Composes text in every field of a page, and types all letters of other layouts. Checks that no key acts: neither before
+ * the composed text is complete, nor as a shortcut of a letter.
+ */
+export async function typeEverywhere(page: Page): Promise<void> {
   const changes: string[] = []
   page.on('request', (request) => request.method() !== 'GET' && changes.push(`${request.method()} ${request.url()}`))
   // If a key acts, the data of the other screens stays as it is.
@@ -35,22 +59,27 @@ export async function composeEverywhere(page: Page): Promise<void> {
   for (const field of await page.locator(textFields.join(', ')).elementHandles()) {
     if (!(await field.isVisible()) || !(await field.isEditable())) continue
     const focused = () => field.evaluate((node: HTMLElement) => node === document.activeElement)
-    await field.evaluate((node: HTMLInputElement) => {
-      node.focus()
-      node.select()
-    })
+    const select = () =>
+      field.evaluate((node: HTMLInputElement) => {
+        node.focus()
+        node.select()
+      })
+    await select()
     if (!(await focused())) continue // behind a dialog
     const name = await field.evaluate((node: HTMLElement) => node.ariaLabel ?? node.outerHTML)
     const path = () => new URL(page.url()).pathname // a filter is in the query
     const [original, pathBefore] = [await field.inputValue(), path()]
+    const expectValue = async (value: string) => {
+      const state = { name, value: await field.inputValue(), focused: await focused(), path: path(), changes }
+      expect(state).toEqual({ name, value, focused: true, path: pathBefore, changes: [] })
+    }
     await compose(page, field)
-    expect({ name, value: await field.inputValue(), focused: await focused(), path: path(), changes }).toEqual({
-      name,
-      value: '来週の会議',
-      focused: true,
-      path: pathBefore,
-      changes: [],
-    })
+    await expectValue('来週の会議')
+    for (const text of Object.values(layouts)) {
+      await select()
+      await typeOn(page, text)
+      await expectValue(text)
+    }
     await field.fill(original) // leaving a changed field may save it
   }
 }
