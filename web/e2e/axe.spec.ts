@@ -39,9 +39,10 @@ for (const [size, options] of Object.entries({ desktop, phone })) {
         expect(await page.title()).toMatch(/^\S.* · Cardwall$/)
         if (screen.title) expect(await page.title()).toMatch(screen.title)
         expect(await horizontalOverflow(page)).toEqual([])
-        // 640 px is a desktop at 200% zoom, 390 px a narrow window, and 320 px a desktop at 400% zoom.
+        // 700 px is a small tablet, 640 px a desktop at 200% zoom, 390 px a narrow window, and 320 px a desktop at 400% zoom.
         for (const [width, height] of size === 'desktop'
           ? ([
+              [700, 900],
               [640, 400],
               [390, 844],
             ] as const)
