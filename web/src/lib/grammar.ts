@@ -219,7 +219,8 @@ function daysOf(word: string, today: string): Days | null {
   const range = /^(.+?)\.\.(.+)$/.exec(word)
   if (range) {
     const [from, to] = [range[1]!, range[2]!].map((bound) => (bound === '*' ? '' : dayOf(bound, today)))
-    return from === null || to === null ? null : { from: from || undefined, to: to || undefined }
+    if (from === null || to === null || (isDay(range[1]!) && isDay(range[2]!) && to! < from!)) return null
+    return { from: from || undefined, to: to || undefined }
   }
   const [, sign, rest] = /^([<>]=?)?(.*)$/.exec(word)!
   const day = dayOf(rest!, today)
@@ -237,7 +238,7 @@ function daysOf(word: string, today: string): Days | null {
   return { from: day, to: day }
 }
 
-const count = (word: string) => (/^\d{1,4}$/.test(word) && Number(word) >= 1 ? Number(word) : null)
+const count = (word: string) => (/^\d{1,9}$/.test(word) && +word >= 1 && +word <= 3650 ? +word : null)
 const within = (day: string, { from, to }: Days) => (!from || day >= from) && (!to || day <= to)
 
 /** Returns the test for a value of `due:` or `start:`, or null if the value is not valid. */

@@ -19,12 +19,19 @@ describe('filterProblem', () => {
     'https://example.com',
     'edited:7',
     'no:label',
+    'due:3650',
+    'due:2026-01-02..2026-01-02',
+    'due:tomorrow..today',
   ])('%s has no problem', (query) => expect(problemOf(query)).toBeNull())
 
   test.each([
     ['zürich is:nope "a b"', 'is:nope', /^is takes open, done, archived, .* or unchecked\.$/],
     ['-due:nope', '-due:nope', /^due takes overdue, today, .*, a number of days from 1 to 3650, a date/],
     ['edited:nope', 'edited:nope', /^updated takes a number of days/],
+    ['due:0', 'due:0', /^due takes overdue/],
+    ['created:3651', 'created:3651', /^created takes a number of days from 1 to 3650/],
+    ['due:2026-01-02..2026-01-01', 'due:2026-01-02..2026-01-01', /^due takes overdue/],
+    ['start:1899-12-31', 'start:1899-12-31', /^start takes overdue/],
     ['has:nope', 'has:nope', /^has takes description, checklist, .* or label\.$/],
     ['due:today,due', 'due:today,due', /^due takes overdue/],
     ['sort:due', 'sort:due', /^sort works only in search\.$/],

@@ -36,6 +36,7 @@ const contents: [string, string?][] = [
   ['description'],
   ['checklist'],
   ['comment'],
+  ['attachment'],
   ['due'],
   ['start'],
   ['assignee'],
@@ -66,6 +67,7 @@ export const keys: readonly Key[] = [
   { key: 'description', hint: 'words in the description' },
   { key: 'comment', hint: 'words in comments' },
   { key: 'checklist', hint: 'words in checklists' },
+  { key: 'attachment', hint: 'words in the names of attachments' },
   {
     key: 'status',
     hint: 'latest status of the board',
@@ -130,7 +132,8 @@ function isComplete(term: string, names: Names, context: MatchContext): boolean 
     return parsed.values.every((v) => known?.values?.some(([word]) => word === v.text))
   }
   return (
-    ['description', 'comment', 'checklist'].includes(parsed.key) || parseMatcher(term, context).unknown.length === 0
+    ['description', 'comment', 'checklist', 'attachment'].includes(parsed.key) ||
+    parseMatcher(term, context).unknown.length === 0
   )
 }
 
@@ -251,6 +254,7 @@ const keyLabels: Record<string, string> = {
   description: 'Description contains',
   comment: 'Comments contain',
   checklist: 'Checklists contain',
+  attachment: 'Attachments contain',
   status: 'Board status',
   sort: 'Sorted by',
 }

@@ -78,12 +78,14 @@ describe('suggest', () => {
   it('completes keys, also after a minus', () => {
     expect(inserts('la')).toEqual(['label:'])
     expect(inserts('-me')).toEqual(['-member:'])
+    expect(inserts('att')).toEqual(['attachment:'])
     expect(inserts('')).toEqual([])
   })
   it('completes values of a key', () => {
     expect(inserts('is:o')).toEqual(['is:open', 'is:overdue'])
     expect(inserts('is:open')).toEqual([])
     expect(inserts('is:open,d')).toEqual(['is:open,done'])
+    expect(inserts('has:a')).toEqual(['has:attachment', 'has:assignee'])
     expect(inserts('nothing:x')).toEqual([])
   })
   it('completes names and quotes them if necessary', () => {
