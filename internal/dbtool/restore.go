@@ -230,14 +230,20 @@ func installFile(ctx context.Context, opts RestoreOptions, restored string) (kep
 		return "", fmt.Errorf("%w: the table %s has rows; --replace moves the file aside", ErrNotEmpty, nonEmpty)
 	}
 	if nonEmpty != "" || err != nil {
-		kept = opts.Database + ".before-restore-" + opts.Clock().UTC().Format("20060102T150405")
+		aside := opts.Database + ".before-restore-" + opts.Clock().UTC().Format("20060102T150405")
+		kept = aside
+		err := os.Link(opts.Database, kept)
+		for n := 2; errors.Is(err, fs.ErrExist); n++ { // restored twice within a second
+			kept = fmt.Sprintf("%s-%d", aside, n)
+			err = os.Link(opts.Database, kept)
+		}
+		if err != nil {
+			return "", fmt.Errorf("move the old file aside: %w", err)
+		}
 		for _, suffix := range []string{"-wal", "-journal"} { // a damaged database may still have one
 			if err := os.Rename(opts.Database+suffix, kept+suffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
 				return "", err
 			}
-		}
-		if err := os.Link(opts.Database, kept); err != nil {
-			return "", fmt.Errorf("move the old file aside: %w", err)
 		}
 	}
 	if err := os.Rename(restored, opts.Database); err != nil {

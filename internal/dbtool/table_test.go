@@ -269,9 +269,10 @@ func TestRestoreRefusals(t *testing.T) {
 		if m := backup(t, source, file); !slices.Equal(m.Keys, []string{own.Current()}) {
 			t.Errorf("got keys %v in the manifest, want [%s]", m.Keys, own.Current())
 		}
+		now := time.Now()
 		restoreWith := func(keys *seal.Keyring, replace bool) (kept string, err error) {
 			_, kept, err = dbtool.Restore(t.Context(), dbtool.RestoreOptions{Backup: file, Database: database, Keys: keys,
-				Replace: replace, Clock: time.Now})
+				Replace: replace, Clock: func() time.Time { return now }})
 			return kept, err
 		}
 		for _, keys := range []*seal.Keyring{nil, other} {
@@ -321,15 +322,29 @@ func TestRestoreRefusals(t *testing.T) {
 		}
 		// With Replace, Restore also moves an unreadable file aside.
 		damaged := filepath.Join(folder, "damaged.db")
-		if err := os.WriteFile(damaged, bytes.Repeat([]byte("x"), 9000), 0o600); err != nil {
-			t.Fatal(err)
+		damage := func(with string) {
+			if err := os.WriteFile(damaged, bytes.Repeat([]byte(with), 9000), 0o600); err != nil {
+				t.Fatal(err)
+			}
 		}
+		damage("x")
 		database = damaged
 		if _, err := restoreWith(own, false); !errors.Is(err, dbtool.ErrNotEmpty) {
 			t.Errorf("over a damaged file: got error %v, want %v", err, dbtool.ErrNotEmpty)
 		}
-		if kept, err := restoreWith(own, true); err != nil || kept == "" {
-			t.Errorf("over a damaged file, with Replace: got kept file %q (%v), want one", kept, err)
+		first, err := restoreWith(own, true)
+		if err != nil || first == "" {
+			t.Fatalf("over a damaged file, with Replace: got kept file %q (%v), want one", first, err)
+		}
+		damage("y")
+		second, err := restoreWith(own, true) // in the same second
+		if err != nil || second == first {
+			t.Fatalf("in the same second: got kept file %q (%v), want another one than %q", second, err, first)
+		}
+		for path, want := range map[string]string{first: "x", second: "y"} {
+			if got, err := os.ReadFile(path); err != nil || !strings.HasPrefix(string(got), want) {
+				t.Errorf("%s begins with %.1q (%v), want %q", filepath.Base(path), got, err, want)
+			}
 		}
 	})
 }
