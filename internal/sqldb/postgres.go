@@ -214,7 +214,7 @@ func (p *postgresPool) transact(ctx context.Context, fn func(Runner) error) erro
 	run := &postgresTx{conn: conn, tx: tx, queues: p.queues}
 	defer run.leaveQueue()
 	for _, setting := range p.preamble {
-		if err := run.Savepoint(ctx, setting); err != nil {
+		if err := run.enqueue(ctx, setting); err != nil {
 			return postgresFault(fmt.Errorf("begin: %w", err))
 		}
 	}
@@ -304,9 +304,28 @@ func (p *postgresTx) Defer(ctx context.Context, text string, args ...any) error 
 	return postgresFault(pipelineOf(p.conn, func(line *pipeline) error { return line.defers(ctx, text, args) }))
 }
 
-func (p *postgresTx) Savepoint(ctx context.Context, text string) error {
+// enqueue defers a statement that changes no data.
+func (p *postgresTx) enqueue(ctx context.Context, text string) error {
 	ctx = p.statementContext(ctx)
 	return postgresFault(pipelineOf(p.conn, func(line *pipeline) error { return line.savepoint(ctx, text) }))
+}
+
+// Attempt runs fn in a savepoint.
+func (p *postgresTx) Attempt(ctx context.Context, fn func() error) error {
+	if err := p.enqueue(ctx, "SAVEPOINT attempt"); err != nil {
+		return fmt.Errorf("savepoint: %w", err)
+	}
+	err := fn()
+	if err != nil {
+		p.onLine((*pipeline).discard)
+		if _, failed := p.Exec(ctx, "ROLLBACK TO SAVEPOINT attempt"); failed != nil {
+			return errors.Join(err, failed)
+		}
+	}
+	if failed := p.Defer(ctx, "RELEASE SAVEPOINT attempt"); failed != nil {
+		return failed
+	}
+	return err
 }
 
 func (p *postgresTx) Expect(text string, args ...any) {
@@ -318,8 +337,6 @@ func (p *postgresTx) ExpectLater(text string, args ...any) {
 }
 
 func (p *postgresTx) Forget() { p.onLine(func(line *pipeline) { line.forget(true) }) }
-
-func (p *postgresTx) Discard() { p.onLine((*pipeline).discard) }
 
 // onLine changes the queue of the connection. A broken connection has no queue; the next
 // statement returns its error.

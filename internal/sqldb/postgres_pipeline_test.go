@@ -79,30 +79,36 @@ func TestBrokenCommitIsNotRepeated(t *testing.T) {
 	}
 }
 
-// Discard drops the statements that were deferred after a savepoint, whether or not the savepoint
-// was sent.
-func TestDiscardKeepsWhatIsBeforeTheSavepoint(t *testing.T) {
+// A failed attempt drops the statements that were deferred in it, whether or not those before it were
+// sent.
+func TestAttemptKeepsWhatIsBeforeIt(t *testing.T) {
 	t.Parallel()
 	apptest.EmptyDatabases(t, func(t *testing.T, database string) {
 		ctx := t.Context()
 		e := openEngine(t, database)
 		for key, sent := range map[string]bool{"sent": true, "queued": false} {
 			err := e.Write(ctx, nil, func(r sqldb.Runner) error {
-				err := errors.Join(r.Defer(ctx, insertSetting, key+" before", ""), r.Savepoint(ctx, "SAVEPOINT s"))
-				if sent {
-					_, counted := count(ctx, r, selectSetting)
-					err = errors.Join(err, counted)
+				if err := r.Defer(ctx, insertSetting, key+" before", ""); err != nil {
+					return err
 				}
-				err = errors.Join(err, r.Defer(ctx, insertSetting, key+" after", ""))
-				r.Discard()
-				_, undone := r.Exec(ctx, "ROLLBACK TO SAVEPOINT s")
-				return errors.Join(err, undone, r.Defer(ctx, insertSetting, key+" last", ""))
+				refused := errors.New("refused")
+				if err := r.Attempt(ctx, func() error {
+					if sent {
+						if _, err := count(ctx, r, selectSetting); err != nil {
+							return err
+						}
+					}
+					return errors.Join(refused, r.Defer(ctx, insertSetting, key+" in it", ""))
+				}); !errors.Is(err, refused) {
+					return err
+				}
+				return r.Defer(ctx, insertSetting, key+" last", "")
 			})
 			if err != nil {
 				t.Errorf("%s: unexpected error %v", key, err)
 			}
 			if got := settingsLike(ctx, t, e, key); got != 2 {
-				t.Errorf("%s: got %d settings, want 2: those from before the savepoint and after the rollback", key, got)
+				t.Errorf("%s: got %d settings, want 2: those from before and after the attempt", key, got)
 			}
 		}
 	})

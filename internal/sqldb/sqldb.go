@@ -92,11 +92,12 @@ type Runner interface {
 	// Defer schedules a statement to be executed before the next Query or Exec, or at the
 	// end of the transaction. That later call may return the statement's error.
 	Defer(ctx context.Context, text string, args ...any) error
-	// Savepoint is like Defer, but for a SAVEPOINT statement, which Discard does not drop.
-	Savepoint(ctx context.Context, text string) error
-	// Discard drops the statements that were deferred after the last savepoint and have not been
-	// executed yet.
-	Discard()
+	// Attempt runs fn. If fn fails, Attempt undoes the statements of fn and returns its error.
+	// If fn refused the request (see Options.Refused), the transaction can then continue. After
+	// any other error, the write must return that error. On SQLite, Attempt may also return an
+	// error that is not that of fn. The write must return it too, and then runs again. Attempts
+	// do not nest.
+	Attempt(ctx context.Context, fn func() error) error
 	// Expect announces that Query will be called with this text and these arguments before the
 	// transaction changes anything. The query may be executed early, together with another
 	// statement.

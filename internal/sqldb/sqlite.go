@@ -18,6 +18,7 @@ import (
 	"syscall"
 	"time"
 
+	"modernc.org/libc"
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
 
@@ -62,7 +63,6 @@ type sqliteEngine struct {
 	full       atomic.Bool // the state is uncertain only because the disk was full when the server started
 	path       string
 	metrics    *Metrics
-	refused    func(error) bool
 }
 
 // SQLiteAddress returns the data source name with which servers open a file. Unless
@@ -119,9 +119,8 @@ func openSQLite(ctx context.Context, opts Options) (_ Engine, err error) {
 		failures: backoff.NewLog(opts.Log),
 		path:     opts.Database,
 		metrics:  opts.Metrics,
-		refused:  opts.Refused,
 	}
-	if e.writer, err = newSQLiteConn(ctx, pool); err != nil {
+	if e.writer, err = newSQLiteWriter(ctx, pool, opts.Refused); err != nil {
 		return nil, err
 	}
 	// A restore replaces the file while it holds the lock on the old file.
@@ -328,6 +327,7 @@ type sqliteConn struct {
 	conn  *sql.Conn
 	stmts map[string]*sql.Stmt
 	watch *stopwatch // nil for the writer and the checkpointer
+	undo  *undo      // nil except for the writer
 }
 
 func newSQLiteConn(ctx context.Context, pool *sql.DB) (*sqliteConn, error) {
@@ -336,6 +336,20 @@ func newSQLiteConn(ctx context.Context, pool *sql.DB) (*sqliteConn, error) {
 		return nil, fmt.Errorf("connect: %w", err)
 	}
 	return &sqliteConn{conn: conn, stmts: map[string]*sql.Stmt{}}, nil
+}
+
+// newSQLiteWriter returns the connection that writes.
+func newSQLiteWriter(ctx context.Context, pool *sql.DB, refused func(error) bool) (*sqliteConn, error) {
+	c, err := newSQLiteConn(ctx, pool)
+	if err != nil {
+		return nil, err
+	}
+	db, err := handleOf(c.conn)
+	if err != nil {
+		return nil, errors.Join(err, c.close())
+	}
+	c.undo = &undo{db: db, tls: libc.NewTLS(), refused: refused}
+	return c, nil
 }
 
 // newSQLiteReader returns a connection that cannot write.
@@ -356,6 +370,9 @@ func newSQLiteReader(ctx context.Context, pool *sql.DB) (*sqliteConn, error) {
 func (c *sqliteConn) close() error {
 	for _, s := range c.stmts {
 		_ = s.Close()
+	}
+	if c.undo != nil {
+		c.undo.tls.Close()
 	}
 	return c.conn.Close()
 }
@@ -428,10 +445,6 @@ func (c *sqliteConn) Defer(ctx context.Context, text string, args ...any) error 
 	_, err := c.Exec(ctx, text, args...)
 	return err
 }
-
-func (c *sqliteConn) Savepoint(ctx context.Context, text string) error { return c.Defer(ctx, text) }
-
-func (c *sqliteConn) Discard() {}
 
 func (c *sqliteConn) Expect(string, ...any) {}
 

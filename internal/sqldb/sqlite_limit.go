@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"reflect"
 	"sync"
 	"time"
 
@@ -35,17 +34,11 @@ type stopwatch struct {
 }
 
 func newStopwatch(conn *sql.Conn) (*stopwatch, error) {
-	w := &stopwatch{}
-	if err := conn.Raw(func(driver any) error {
-		field := reflect.Indirect(reflect.ValueOf(driver)).FieldByName("db") // the driver does not export it
-		if field.Kind() != reflect.Uintptr {
-			return errors.New("the driver does not expose the handle of its connection")
-		}
-		w.db = uintptr(field.Uint())
-		return nil
-	}); err != nil {
-		return nil, fmt.Errorf("get the connection handle for interrupting statements: %w", err)
+	db, err := handleOf(conn)
+	if err != nil {
+		return nil, err
 	}
+	w := &stopwatch{db: db}
 	w.timer = time.AfterFunc(time.Hour, w.check)
 	w.timer.Stop()
 	return w, nil

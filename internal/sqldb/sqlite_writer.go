@@ -131,17 +131,17 @@ func (e *sqliteEngine) commit(first *writeJob) {
 		e.abandon(ctx, batch, fmt.Errorf("begin: %w", err))
 		return
 	}
-	careful, began := false, time.Now()
+	e.writer.undo.careful = false
+	began := time.Now()
 	for j := first; j != nil; j = e.next(len(batch)) {
 		if !j.start(e.metrics.queued) {
 			continue
 		}
 		batch = append(batch, j)
-		harmless := true
-		if careful {
+		if e.writer.undo.careful {
 			err = e.apply(ctx, j)
-		} else if harmless, err = e.run(ctx, j); !harmless && err == nil {
-			careful, err = true, e.rerun(ctx, batch)
+		} else if !e.run(ctx, j) {
+			err = e.rerun(ctx, batch)
 		}
 		if err != nil {
 			e.abandon(ctx, batch, err)
@@ -166,39 +166,25 @@ func (j *writeJob) start(queued prometheus.Observer) bool {
 	return true
 }
 
-// changes returns the number of rows that the writer has changed since it was opened.
-func (e *sqliteEngine) changes(ctx context.Context) (n int64, err error) {
-	_, err = One(ctx, e.writer, "SELECT total_changes()", nil, &n)
-	return n, err
-}
-
-// run runs one write and reports whether it was harmless. It was harmless if it
-// succeeded, or if it was refused before it changed a row and SQLite has not ended the
-// transaction. The effects of any other failure are unknown; the write may even have
-// changed the schema.
-func (e *sqliteEngine) run(ctx context.Context, j *writeJob) (harmless bool, err error) {
-	before, err := e.changes(ctx)
-	if err != nil {
-		return false, err
-	}
+// run runs one write and reports whether it was harmless: it succeeded, or its failure left
+// the transaction as it was.
+func (e *sqliteEngine) run(ctx context.Context, j *writeJob) (harmless bool) {
+	before := e.writer.undo.changes()
+	e.writer.undo.again = false
 	j.err = guarded(j.fn, e.writer)
 	j.ran = time.Now()
-	if j.err == nil {
-		return true, nil
+	if e.writer.undo.again {
+		if errors.Is(j.err, errAgain) {
+			j.err = nil // the error of its second run counts
+		}
+		return false
 	}
-	if !e.refused(j.err) {
-		return false, nil
-	}
-	after, err := e.changes(ctx)
-	if err != nil || after != before {
-		return false, err
-	}
-	_, err = e.writer.Exec(ctx, "BEGIN") // fails if the transaction has not ended
-	return err != nil, nil
+	return j.err == nil || e.writer.harmless(ctx, j.err, before)
 }
 
-// rerun rolls back a batch and reruns the writes that have not failed.
+// rerun rolls back a batch and reruns the writes that have not failed, in savepoints.
 func (e *sqliteEngine) rerun(ctx context.Context, batch []*writeJob) error {
+	e.writer.undo.careful = true
 	_, _ = e.writer.Exec(ctx, "ROLLBACK") // SQLite may have rolled back already
 	if err := e.begin(ctx); err != nil {
 		return fmt.Errorf("begin again: %w", err)
@@ -254,18 +240,11 @@ func (e *sqliteEngine) next(have int) *writeJob {
 // apply runs one write in a savepoint. It stores the write's own error in the job. If it
 // returns an error, the whole batch must end, for example because SQLite has rolled back
 // everything on a full disk.
-func (e *sqliteEngine) apply(ctx context.Context, j *writeJob) error {
-	if _, err := e.writer.Exec(ctx, "SAVEPOINT job"); err != nil {
-		return err
-	}
-	j.err = guarded(j.fn, e.writer)
-	j.ran = time.Now()
-	if j.err != nil {
-		if _, err := e.writer.Exec(ctx, "ROLLBACK TO job"); err != nil {
-			return err
-		}
-	}
-	_, err := e.writer.Exec(ctx, "RELEASE job")
+func (e *sqliteEngine) apply(ctx context.Context, j *writeJob) (err error) {
+	j.err, err = e.writer.inSavepoint(ctx, "job", func() error {
+		defer func() { j.ran = time.Now() }()
+		return guarded(j.fn, e.writer)
+	})
 	return err
 }
 

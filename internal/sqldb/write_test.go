@@ -95,8 +95,8 @@ func TestFailedWriteLeavesNothing(t *testing.T) {
 	})
 }
 
-// A write that is refused before it has changed anything does not make the other writes
-// of its transaction run again.
+// A write or an attempt that is refused before it has changed anything does not make the
+// other writes of its transaction run again.
 func TestRefusalDoesNotRerunOthers(t *testing.T) {
 	t.Parallel()
 	db := apptest.OpenStore(t, filepath.Join(t.TempDir(), "cardwall.db"))
@@ -109,8 +109,13 @@ func TestRefusalDoesNotRerunOthers(t *testing.T) {
 		all.Go(func() {
 			err := db.Write(t.Context(), board.System(), func(tx *store.Tx) error {
 				runs.Add(1)
-				if i%4 == 1 {
+				switch i % 4 {
+				case 1:
 					return board.NotFound()
+				case 2:
+					if err := tx.Attempt(t.Context(), func() error { return board.NotFound() }); !board.IsCode(err, board.CodeNotFound) {
+						return err
+					}
 				}
 				return affect(t.Context(), tx, "INSERT INTO settings (key, value) VALUES ($1, 'x')", fmt.Sprint(i))
 			})
@@ -122,6 +127,38 @@ func TestRefusalDoesNotRerunOthers(t *testing.T) {
 	all.Wait()
 	if n := runs.Load(); n != writes {
 		t.Errorf("%[1]d writes ran %[2]d times in total, want %[1]d", writes, n)
+	}
+}
+
+// On SQLite, an attempt that was refused after a change makes the write run again, in
+// savepoints, even if the write ignores the error. An attempt that failed does not.
+func TestFailedAttemptRunsAgainInSavepoints(t *testing.T) {
+	t.Parallel()
+	db := apptest.OpenStore(t, filepath.Join(t.TempDir(), "cardwall.db"))
+	insert := func(tx *store.Tx, key string) error {
+		return affect(t.Context(), tx, "INSERT INTO settings (key, value) VALUES ($1, 'x')", key)
+	}
+	runs := 0
+	if err := db.Write(t.Context(), board.System(), func(tx *store.Tx) error {
+		runs++
+		if err := insert(tx, "before"); err != nil {
+			return err
+		}
+		_ = tx.Attempt(t.Context(), func() error { return errors.Join(insert(tx, "in it"), board.NotFound()) })
+		return insert(tx, "after")
+	}); err != nil || runs != 2 {
+		t.Errorf("got error %v after %d runs, want none after 2", err, runs)
+	}
+	failed := errors.New("failed")
+	if err := db.Write(t.Context(), board.System(), func(tx *store.Tx) error {
+		runs++
+		return tx.Attempt(t.Context(), func() error { return errors.Join(insert(tx, "failed"), failed) })
+	}); !errors.Is(err, failed) || runs != 3 {
+		t.Errorf("a failure: got error %v after %d runs, want %v after 1", err, runs-2, failed)
+	}
+	if got, want := apptest.Select(t, db, "SELECT key FROM settings WHERE value = 'x' ORDER BY key"), []string{"after",
+		"before"}; !slices.Equal(got, want) {
+		t.Errorf("got rows %q, want those from before and after the attempt", got)
 	}
 }
 

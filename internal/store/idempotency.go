@@ -3,7 +3,6 @@ package store
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -136,27 +135,17 @@ func nonNil(b []byte) []byte {
 	return b
 }
 
-// Attempt runs fn in a savepoint. If fn fails, Attempt undoes its changes and returns its
-// error. The transaction can then continue, but must load its records again. It must not
-// emit events before it calls Attempt, because a failure would discard them.
+// Attempt runs fn. If fn fails, Attempt undoes its changes and returns its error. The
+// transaction can then continue, but must load its records again. It must not emit events
+// before it calls Attempt, because a failure would discard them.
 func (tx *Tx) Attempt(ctx context.Context, fn func() error) error {
-	if err := tx.run.Savepoint(ctx, "SAVEPOINT attempt"); err != nil {
-		return fmt.Errorf("savepoint: %w", err)
-	}
-	err := fn()
+	err := tx.run.Attempt(ctx, fn)
 	if err != nil {
 		tx.pending, tx.touched, tx.seen, tx.held, tx.regranted, tx.dispatched = nil, nil, nil, nil, nil, nil
 		tx.noted, tx.notedBoard, tx.audited, tx.comment = nil, "", 0, ""
 		tx.grown, tx.sizes, tx.templates = nil, nil, nil
 		tx.notified, tx.switchedOff, tx.shown = nil, nil, nil
 		tx.drafted, tx.expected, tx.queued = 0, nil, false
-		tx.run.Discard()
-		if _, failed := tx.affected(ctx, "ROLLBACK TO SAVEPOINT attempt"); failed != nil {
-			return errors.Join(err, failed)
-		}
-	}
-	if releaseErr := tx.exec(ctx, "RELEASE SAVEPOINT attempt"); releaseErr != nil {
-		return releaseErr
 	}
 	return err
 }
