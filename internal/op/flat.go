@@ -1,7 +1,6 @@
 package op
 
 import (
-	"bytes"
 	"errors"
 	"maps"
 	"math"
@@ -55,7 +54,8 @@ func KeyOf(values []string) (string, error) {
 // unknown fields, missing path parameters, and values that cannot be written in a
 // path or a query. The engine validates the rest. The order of fields in the object
 // does not affect the result. Null in an optional field that does not allow it counts
-// as absent, because some clients fill in every field.
+// as absent, because some clients fill in every field; in nested objects, the validation
+// and the decoding treat it so.
 func (o *Operation) Spread(object []byte) (args Arguments, key string, err error) {
 	given, err := fieldsOf(object)
 	if err != nil {
@@ -86,9 +86,6 @@ func (o *Operation) Spread(object []byte) (args Arguments, key string, err error
 			continue
 		}
 		if f.In == InBody {
-			if bytes.Contains(v, []byte("null")) {
-				v = o.Input.withoutNulls(f.Schema, v)
-			}
 			if len(body) > 1 {
 				body = append(body, ',')
 			}
@@ -164,44 +161,6 @@ func objectFault(err error) error {
 		return board.Invalid("The arguments are not valid JSON: %s at byte %d.", syntax.Err, syntax.ByteOffset)
 	}
 	return board.Invalid("The arguments are not a complete JSON object.")
-}
-
-// withoutNulls returns a value without the fields that are null although they are
-// optional and do not allow it.
-func (in *Input) withoutNulls(s *huma.Schema, text jsontext.Value) jsontext.Value {
-	var v any
-	if json.Unmarshal(text, &v) != nil {
-		return text
-	}
-	in.dropNulls(s, v)
-	out, err := json.Marshal(v, json.Deterministic(true))
-	if err != nil {
-		return text
-	}
-	return out
-}
-
-func (in *Input) dropNulls(s *huma.Schema, v any) {
-	s = in.resolve(s)
-	switch v := v.(type) {
-	case map[string]any:
-		for name, value := range v {
-			field := s.Properties[name]
-			switch {
-			case field == nil:
-			case value != nil:
-				in.dropNulls(field, value)
-			case !field.Nullable && !slices.Contains(s.Required, name):
-				delete(v, name)
-			}
-		}
-	case []any:
-		for _, value := range v {
-			if s.Items != nil {
-				in.dropNulls(s.Items, value)
-			}
-		}
-	}
 }
 
 // text returns a value as it is written in a path or a query. In a query, numbers
