@@ -31,6 +31,10 @@ func TestReasonsForNotifications(t *testing.T) {
 			followers: board.Followers{Card: []string{ada}},
 			want:      reasons{},
 		},
+		"a full-width @ mentions too": {
+			event: board.Event{Kind: board.KindCommentAdded, Text: "＠Bob", Changes: edited},
+			want:  reasons{bob: board.NotifyMention},
+		},
 		"a muted card notifies only of mentions": {
 			event:     board.Event{Kind: board.KindCommentAdded, Text: "@Bob", Changes: edited},
 			followers: board.Followers{Card: []string{bob, cleo}, Unwatched: []string{bob, cleo}},
@@ -79,7 +83,11 @@ func TestReasonsForNotifications(t *testing.T) {
 				if trigger.Comment != "" && trigger.Comment != comment.ID {
 					t.Errorf("got comment %q, want %q", trigger.Comment, comment.ID)
 				}
-				got = trigger.Reasons(board.Actor{Type: board.ActorPerson, ID: &ada}, mention.Added(trigger.Before, trigger.Text, people), c.followers)
+				var mentioned []string
+				if trigger.MayMention() {
+					mentioned = mention.Added(trigger.Before, trigger.Text, people)
+				}
+				got = trigger.Reasons(board.Actor{Type: board.ActorPerson, ID: &ada}, mentioned, c.followers)
 			}
 			if !maps.Equal(got, c.want) {
 				t.Errorf("got reasons %v, want %v", got, c.want)

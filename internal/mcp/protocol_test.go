@@ -245,7 +245,8 @@ func TestHugeArguments(t *testing.T) {
 func TestAcceptedForms(t *testing.T) {
 	w := sqliteWorld(t, apptest.Options{})
 	for _, accept := range []string{"", "*/*", "application/json", "application/json;q=0.9, text/event-stream", "application/*",
-		"text/html", "text/event-stream", "TEXT/Event-Stream; q=1"} {
+		"text/event-stream, application/*", "text/event-stream, */*;q=0.1", "text/html", "text/event-stream",
+		"TEXT/Event-Stream; q=1"} {
 		for what, call := range map[string]string{
 			"direct":   `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"get_me","arguments":{}}}`,
 			"SDK":      `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`,
@@ -258,7 +259,7 @@ func TestAcceptedForms(t *testing.T) {
 			}
 			a := w.ada.Message(r)
 			kind, before, after := "application/json", "", ""
-			if strings.HasPrefix(strings.ToLower(accept), "text/event-stream") {
+			if strings.HasPrefix(strings.ToLower(accept), "text/event-stream") && !strings.Contains(accept, "*") {
 				kind, before, after = "text/event-stream", "event: message\ndata: ", "\n\n"
 			}
 			data, begins := strings.CutPrefix(string(a.Raw), before)
