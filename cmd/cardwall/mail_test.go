@@ -1,7 +1,10 @@
 package main
 
 import (
+	"bufio"
+	"io"
 	"log/slog"
+	"net"
 	"os"
 	"path/filepath"
 	"testing"
@@ -13,6 +16,39 @@ import (
 	"cardwall/internal/mail"
 	"cardwall/internal/store"
 )
+
+// Some mail servers accept only clients that introduce themselves with a full host name.
+func TestMailServerSeesTheHostOfTheBaseURL(t *testing.T) {
+	t.Parallel()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	greeting := make(chan string, 1)
+	go func() {
+		defer close(greeting)
+		conn, err := listener.Accept()
+		if err != nil {
+			return
+		}
+		_, _ = io.WriteString(conn, "220 ready\r\n")
+		line, _ := bufio.NewReader(conn).ReadString('\n')
+		greeting <- line
+		_ = conn.Close()
+	}()
+	defer func() { _ = listener.Close() }()
+	g := &globals{clock: time.Now, Data: t.TempDir(), BaseURL: "https://cards.example.com:8443", log: slog.New(slog.DiscardHandler)}
+	sender, err := mailFlags{SMTPURL: "smtp://" + listener.Addr().String()}.newSender(g)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := sender.Send(t.Context(), mail.Message{ID: "eml_1", To: "ada@example.com"}); err == nil {
+		t.Error("Send succeeded, although the connection was closed")
+	}
+	if got := <-greeting; got != "EHLO cards.example.com\r\n" {
+		t.Errorf("got the greeting %q, want that of cards.example.com", got)
+	}
+}
 
 // Without an SMTP server, a queued email is written to the outbox folder.
 func TestEmailsGoToTheOutbox(t *testing.T) {

@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/alecthomas/kong"
+
+	"cardwall/internal/account"
 )
 
 // model returns kong's model of the program's commands and flags.
@@ -178,6 +180,15 @@ func TestNormalBaseURL(t *testing.T) {
 }
 
 // The log suggests the address of a proxy, so an address must be accepted like a network.
+func TestProviderOfFlags(t *testing.T) {
+	t.Parallel()
+	flags := oidcFlags{OIDCIssuer: "https://id.example.com/tenant", OIDCClientID: "id", OIDCClientSecret: "secret", OIDCTrustEmail: true}
+	want := account.OIDC{Issuer: flags.OIDCIssuer, ClientID: "id", ClientSecret: "secret", Name: "id.example.com", TrustEmail: true}
+	if got := flags.provider(); got != want {
+		t.Errorf("got %+v, want %+v", got, want)
+	}
+}
+
 func TestTrustedProxies(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
@@ -209,7 +220,8 @@ func TestSettingsThatCannotWorkAreRefused(t *testing.T) {
 		{"database-replica", "postgres://x", "PostgreSQL"}, {"operators", "ada", "--operators"},
 		{"trusted-proxies", "proxy", "10.0.0.0/8"},
 	} {
-		status, _, stderr := c.run("", "serve", "--"+bad.flag+"="+bad.value)
+		// If the setting is accepted, the server fails to listen instead of running forever.
+		status, _, stderr := c.run("", "serve", "--addr=127.0.0.1:99999", "--"+bad.flag+"="+bad.value)
 		if status == 0 || !strings.Contains(stderr, bad.want) || strings.Contains(stderr, "secret") {
 			t.Errorf("--%s=%s: status %d, printed %q; want an error that contains %q", bad.flag, bad.value, status, stderr, bad.want)
 		}

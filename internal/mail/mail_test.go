@@ -176,6 +176,32 @@ func TestSendThroughSMTP(t *testing.T) {
 	})
 }
 
+// A link is sent in one piece, and no line is longer than SMTP allows (RFC 5321, 4.5.3.1.6).
+func TestLinksAndLongLinesAreSentWhole(t *testing.T) {
+	t.Parallel()
+	server := newSMTP(t)
+	sender, err := mail.NewSender(mail.Options{SMTP: "smtp://" + server.address, From: "cards@example.org",
+		Log: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	link := "https://cards.example.com/unsubscribe?token=" + strings.Repeat("=ab", 40)
+	err = sender.Send(t.Context(), mail.Message{ID: "eml_1", To: "ada@example.org", Subject: "Long",
+		Text: strings.Repeat("word ", 500) + "\n" + link + "\n", HTML: "<p>Long</p>"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	data := server.emails()[0].data
+	if !strings.Contains(data, "\r\n"+link+"\r\n") {
+		t.Errorf("the link is not a line of its own:\n%s", data)
+	}
+	for line := range strings.Lines(data) {
+		if len(line) > 1000 {
+			t.Errorf("a line has %d bytes, want at most 1000: %.60s", len(line), line)
+		}
+	}
+}
+
 func TestTemporaryFailureIsRetried(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {

@@ -2,6 +2,7 @@ package session_test
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"strconv"
@@ -47,9 +48,9 @@ func wantLimited(t *testing.T, s *apptest.Service, a apptest.Response) {
 	limit, remaining, reset := rate(t, a)
 	wait, err := strconv.Atoi(a.Header.Get("Retry-After"))
 	if a.Status != http.StatusTooManyRequests || a.Code != board.CodeRateLimited || err != nil || wait < 1 || wait > 60 ||
-		remaining != 0 || limit == 0 {
-		t.Errorf("got status %d, body %s, headers %v; want 429, nothing remaining and Retry-After from 1 to 60", a.Status,
-			a.Raw, a.Header)
+		remaining != 0 || limit == 0 || !strings.Contains(a.Message, fmt.Sprintf(" in %d s.", wait)) {
+		t.Errorf("got status %d, body %s, headers %v; want 429, nothing remaining and Retry-After from 1 to 60, also in the message",
+			a.Status, a.Raw, a.Header)
 	}
 	if left := reset.Sub(s.Clock.Now()); left < -time.Second || left > time.Minute {
 		t.Errorf("the window ends in %s, want at most a minute", left)

@@ -109,7 +109,8 @@ const rich = `{
    "attachments": [
     {"id": "t1", "name": "Brief.pdf", "url": "https://trello.com/1/cards/c/attachments/t1/download/Brief.pdf", "idMember": "m1",
      "date": "2026-03-05T00:00:00.000Z", "isUpload": true, "bytes": 1200},
-    {"id": "t2", "name": "", "url": "https://example.com/plan"}, {"id": "t3", "name": "Bad", "url": "javascript:alert(1)"}, {}, 7],
+    {"id": "t2", "name": "", "url": "https://example.com/plan"}, {"id": "t3", "name": "Bad", "url": "javascript:alert(1)"},
+    {"id": "t4", "name": "Lost"}, {}, 7],
    "stickers": [{}], "badges": {"comments": 4, "votes": 2}, "cover": {"color": "red"},
    "isTemplate": true, "subscribed": true, "coordinates": {"latitude": 1, "longitude": -2.5},
    "locationName": "Dock", "customFieldItems": [{"idCustomField": "f1", "idValue": "o2"},
@@ -182,7 +183,8 @@ func TestGoldenTrelloBoard(t *testing.T) {
 		c := ada.Must("get_card", apptest.Fields{"cardId": cards.Text("2.id")})
 		for path, want := range map[string]any{
 			"description": "ab\n\n**From Trello**\n\n- Size: L\n- Paid: yes\n- Ships: 2026-04-01 09:30 UTC\n- Weight: 100.32\n" +
-				"- Custom field: Kept in one line\n- Location: Dock; 1, -2.5\n- Attachment: Bad `javascript:alert(1)`\n",
+				"- Custom field: Kept in one line\n- Location: Dock; 1, -2.5\n- Attachment: Bad `javascript:alert(1)`\n" +
+				"- Attachment: Lost\n",
 			"dueDate": "2026-03-14", "dueAt": "2026-03-14T08:30:00.000Z", "startDate": "2026-03-10",
 			"startAt":  "2026-03-10T00:00:00.000Z",
 			"timeZone": "UTC", "done": true, "doneAt": "2026-03-13T00:00:00.000Z", "createdAt": "2026-03-01T00:00:00.000Z",

@@ -15,7 +15,7 @@ import {
 } from './query'
 
 const names: Names = {
-  boards: ['Launch of the new site', 'Roadmap'],
+  boards: ['Launch of the new site', 'Roadmap', 'Zürich'],
   lists: ['To do', 'Done'],
   labels: [
     { name: 'Bug', color: 'red' },
@@ -52,6 +52,7 @@ describe('runnablePart', () => {
       'due:>2026-03-01',
       'is:open',
       'label:bug',
+      'board:ZÜRICH',
       '@me',
       'member:"Grace Hopper"',
       'due:7',
@@ -92,6 +93,7 @@ describe('suggest', () => {
     expect(inserts('#b')).toEqual(['#Bug', '#"Big idea"'])
     expect(inserts('@love')).toEqual(['@"Ada Lovelace"'])
     expect(inserts('member:m')).toEqual(['member:me'])
+    expect(inserts('board:ZÜ')).toEqual(['board:Zürich'])
     expect(inserts('board:"new')).toEqual(['board:"Launch of the new site"'])
     expect(inserts('-label:Bug')).toEqual([])
   })
