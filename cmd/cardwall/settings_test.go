@@ -202,6 +202,17 @@ func TestTrustedProxies(t *testing.T) {
 	}
 }
 
+// A server takes the address of a client from a trusted proxy.
+func TestServerTrustsItsProxies(t *testing.T) {
+	t.Parallel()
+	s := newStation(t, filepath.Join(t.TempDir(), "cardwall.db"), "--trusted-proxies", "10.0.0.0/8,127.0.0.1")
+	s.send("POST", "/api/app/v1/sign-in", map[string]any{"email": secretEmail, "password": "not the password"},
+		"Authorization", "", "X-Forwarded-For", "203.0.113.9")
+	if log := s.log.String(); !strings.Contains(log, "203.0.113.9") || strings.Contains(log, "untrusted proxy") {
+		t.Errorf("got log %s, want a wrong password from 203.0.113.9", log)
+	}
+}
+
 // Settings that can be parsed but cannot work end the program with a sentence.
 func TestSettingsThatCannotWorkAreRefused(t *testing.T) {
 	t.Parallel()

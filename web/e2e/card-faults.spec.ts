@@ -43,14 +43,18 @@ test('keys change nothing on an archived card', async ({ page, world }) => {
   expect(writes.map((url) => new URL(url).pathname)).toEqual([`/api/public/v1/cards/${world.cards.One}/restore`])
 })
 
-test('a due time has a note with the time in the zone of the card', async ({ page, world }) => {
+test('start and due time have a note with the time in the zone of the card', async ({ page, world }) => {
   await callApi(page, 'PUT', `/public/v1/cards/${world.cards.One}/due`, {
     dueDate: '2031-03-04',
     dueTime: '09:00',
+    startDate: '2031-03-03',
+    startTime: '10:30',
     timeZone: 'Asia/Tokyo',
   })
   await page.goto(`/cards/${world.cards.One}`)
-  await expect(page.getByRole('complementary', { name: 'Details' })).toContainText('4 Mar 2031 09:00 in Asia/Tokyo')
+  const details = page.getByRole('complementary', { name: 'Details' })
+  await expect(details).toContainText('4 Mar 2031 09:00 in Asia/Tokyo')
+  await expect(details).toContainText('3 Mar 2031 10:30 in Asia/Tokyo')
 })
 
 test('a restored draft of a title is saved only after the next input', async ({ page, world }) => {
