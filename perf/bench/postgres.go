@@ -134,11 +134,11 @@ func rawPostgres(ctx context.Context, cluster *postgres.Cluster, name string, cl
 	}
 	var running sync.WaitGroup
 	for i := range clients {
-		running.Go(func() { results[i], errs[i] = rawClient(ctx, cluster.URL, i, warm, window) })
+		running.Go(func() { results[i], errs[i] = rawClient(ctx, name, cluster.URL, i, warm, window) })
 	}
 	running.Wait()
 	if err := errors.Join(errs...); err != nil {
-		return nil, fmt.Errorf("measure %s: %w", name, err)
+		return nil, err
 	}
 	cpu1, err := cluster.CPU()
 	res := &result{name: name, clients: clients, units: 1,
@@ -152,14 +152,14 @@ func rawPostgres(ctx context.Context, cluster *postgres.Cluster, name string, cl
 }
 
 // rawClient runs one client of rawPostgres.
-func rawClient(ctx context.Context, database string, client int, warm, window time.Duration) (*result, error) {
+func rawClient(ctx context.Context, name, database string, client int, warm, window time.Duration) (*result, error) {
 	conn, err := pgx.Connect(ctx, database)
 	if err != nil {
 		return nil, err
 	}
 	defer conn.Close(context.WithoutCancel(ctx))
 	n := 0
-	return repeat(ctx, warm, window, func() error {
+	return repeat(ctx, name, 1, warm, window, func() error {
 		n++
 		_, err := conn.Exec(ctx, "INSERT INTO raw (client, number, body) VALUES ($1, $2, $3)", client, n, document.Text)
 		return err

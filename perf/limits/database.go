@@ -24,8 +24,8 @@ const (
 	insertEvent = `INSERT INTO event (board, card, body) VALUES ($1, $2, $3)`
 )
 
-// OpenDB creates a SQLite database with durable commits.
-func OpenDB(ctx context.Context, path string) (*sql.DB, error) {
+// openDB creates a SQLite database with durable commits.
+func openDB(ctx context.Context, path string) (*sql.DB, error) {
 	db, err := sql.Open("sqlite", "file:"+path+"?_pragma=busy_timeout(5000)"+
 		"&_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)&_pragma=mmap_size(268435456)")
 	if err != nil {
@@ -39,11 +39,11 @@ func OpenDB(ctx context.Context, path string) (*sql.DB, error) {
 
 // openRows creates the database of the bare server, with Rows cards.
 func openRows(ctx context.Context, path string) (*sql.DB, error) {
-	db, err := OpenDB(ctx, path)
+	db, err := openDB(ctx, path)
 	if err != nil {
 		return nil, err
 	}
-	writer, err := NewWriter(ctx, db, Rows)
+	writer, err := newWriter(ctx, db, Rows)
 	if err == nil {
 		err = writer.Commit(ctx)
 	}
@@ -55,14 +55,28 @@ func openRows(ctx context.Context, path string) (*sql.DB, error) {
 
 // Writer writes groups of cards and their events over one connection. Each group is one transaction.
 type Writer struct {
+	db          *sql.DB // the database that Close closes; nil for none
 	conn        *sql.Conn
 	card, event *sql.Stmt
 	group       int // cards per transaction
 	count       int // cards written
 }
 
-// NewWriter returns a Writer that writes group cards per transaction. The caller must close it.
-func NewWriter(ctx context.Context, db *sql.DB, group int) (*Writer, error) {
+// OpenWriter returns a Writer on a new database that writes group cards per transaction. The caller must close it.
+func OpenWriter(ctx context.Context, path string, group int) (*Writer, error) {
+	db, err := openDB(ctx, path)
+	if err != nil {
+		return nil, err
+	}
+	w, err := newWriter(ctx, db, group)
+	if err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	w.db = db
+	return w, nil
+}
+
+func newWriter(ctx context.Context, db *sql.DB, group int) (*Writer, error) {
 	conn, err := db.Conn(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("connect: %w", err)
@@ -105,5 +119,11 @@ func (w *Writer) Commit(ctx context.Context) error {
 	return nil
 }
 
-// Close returns the connection to the database pool.
-func (w *Writer) Close() error { return w.conn.Close() }
+// Close closes the connection and the database.
+func (w *Writer) Close() error {
+	err := w.conn.Close()
+	if w.db != nil {
+		err = errors.Join(err, w.db.Close())
+	}
+	return err
+}
