@@ -20,6 +20,9 @@ const (
 	nameList1k    = "list_cards 1,000"
 	nameList10k   = "list_cards 10,000"
 	nameUnchanged = "list_cards 10,000, unchanged"
+	nameChanging  = "list_cards 1,000, ten changes a second"
+	nameFiltered  = "list_cards 1,000, assigned to me"
+	nameCompact   = "list_cards 1,000, compact"
 	nameMixed     = "mixed, 80 % reads"
 	nameCreateOne = "create_card, alone"
 	nameGetOne    = "get_card, alone"
@@ -123,6 +126,9 @@ func targets() map[string]target {
 		nameList1k:    {rate: 1200, cpu: 1.5, noErrors: true},
 		nameList10k:   {cpu: 1.5, noErrors: true},
 		nameUnchanged: {noErrors: true},
+		nameChanging:  {cpu: 0.25, noErrors: true},
+		nameFiltered:  {cpu: 0.25, noErrors: true},
+		nameCompact:   {cpu: 0.25, noErrors: true},
 		nameCreate40:  {noErrors: true},
 
 		nameRuleWithout:   {rate: 950, noErrors: true},
@@ -191,6 +197,9 @@ func comparisons() []comparison {
 		{name: nameList1k, to: nameMemory, atLeast: 6_000.0 / memory},
 		{name: nameList10k, to: nameMemory, atLeast: 6_000.0 / memory},
 		{name: nameUnchanged, to: nameHello, atLeast: 20_000.0 / hello},
+		{name: nameChanging, to: nameMemory, atLeast: 6_000.0 / memory},
+		{name: nameFiltered, to: nameMemory, atLeast: 6_000.0 / memory},
+		{name: nameCompact, to: nameMemory, atLeast: 6_000.0 / memory},
 		{name: nameCreate, to: nameRawGroup, atLeast: 6_000.0 / raw},
 		{name: nameUpdate, to: nameRawGroup, atLeast: 6_000.0 / raw},
 		{name: nameMove, to: nameRawGroup, atLeast: 6_000.0 / raw},

@@ -7,6 +7,8 @@ import (
 	"math/rand/v2"
 	"strconv"
 	"sync"
+	"sync/atomic"
+	"time"
 
 	"github.com/go-json-experiment/json"
 
@@ -256,6 +258,24 @@ func (s *mixedSource) next(r *client.Request) error {
 }
 
 func (s *mixedSource) check(body []byte) error { return s.current.check(body) }
+
+// changingSource lists cards. Ten times a second, one of the clients changes a card instead.
+type changingSource struct {
+	lists, update source
+	due           *atomic.Int64 // time of the next change in nanoseconds, shared by all clients
+	current       source
+}
+
+func (s *changingSource) next(r *client.Request) error {
+	s.current = s.lists
+	now, due := time.Now().UnixNano(), s.due.Load()
+	if now >= due && s.due.CompareAndSwap(due, now+int64(time.Second/10)) {
+		s.current = s.update
+	}
+	return s.current.next(r)
+}
+
+func (s *changingSource) check(body []byte) error { return s.current.check(body) }
 
 // pathSource requests the same path every time.
 type pathSource struct{ path string }

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"sync/atomic"
 	"time"
 
 	"cardwall/perf/client"
@@ -275,17 +276,19 @@ func (s *suite) serverBenchmarks() []benchmark {
 		}
 		return func(int) source { return &getSource{random: s.random(), cards: b.cards} }, nil
 	}
-	pages := func(name string, n int) func(context.Context, *fixture, int) (func(int) source, error) {
+	pages := func(name string, n int, query string) func(context.Context, *fixture, int) (func(int) source, error) {
 		return func(ctx context.Context, f *fixture, clients int) (func(int) source, error) {
 			b, err := f.board(ctx, name, n)
 			if err != nil {
 				return nil, err
 			}
-			cursors, err := f.pages(ctx, b)
-			if err != nil {
-				return nil, err
+			cursors := []string{""}
+			if query == "" { // otherwise, the client follows the cursors
+				if cursors, err = f.pages(ctx, b); err != nil {
+					return nil, err
+				}
 			}
-			return func(i int) source { return newPageSource(pagePath(b), cursors, i, clients) }, nil
+			return func(i int) source { return newPageSource(pagePath(b)+query, cursors, i, clients) }, nil
 		}
 	}
 	create := func(_ context.Context, f *fixture, _ int) (func(int) source, error) {
@@ -307,6 +310,16 @@ func (s *suite) serverBenchmarks() []benchmark {
 		tag, err := f.entityTag(ctx, pagePath(b))
 		return func(int) source { return unchangedSource{pagePath(b), tag} }, err
 	}
+	changing := func(ctx context.Context, f *fixture, clients int) (func(int) source, error) {
+		lists, err := pages("Changing", 1000, "")(ctx, f, clients)
+		if err != nil {
+			return nil, err
+		}
+		cards, due := f.boards["Changing"].cards, &atomic.Int64{}
+		return func(i int) source {
+			return &changingSource{lists: lists(i), update: &updateSource{random: s.random(), cards: cards}, due: due}
+		}, nil
+	}
 	update := func(ctx context.Context, f *fixture, _ int) (func(int) source, error) {
 		b, err := f.board(ctx, "Worked on", 1000)
 		if err != nil {
@@ -325,7 +338,7 @@ func (s *suite) serverBenchmarks() []benchmark {
 		shares := []int{50, 30, 8, 8, 4}
 		var makers []func(int) source
 		for _, prepare := range []func(context.Context, *fixture, int) (func(int) source, error){
-			get, pages("One thousand", 1000), update, move, create,
+			get, pages("One thousand", 1000, ""), update, move, create,
 		} {
 			maker, err := prepare(ctx, f, clients)
 			if err != nil {
@@ -344,9 +357,12 @@ func (s *suite) serverBenchmarks() []benchmark {
 	return append(s.toolBenchmarks(), []benchmark{
 		{name: nameGet, clients: s.clients, sources: get},
 		{name: nameGetOne, clients: 1, sources: get},
-		{name: nameList1k, clients: s.clients, sources: pages("One thousand", 1000)},
-		{name: nameList10k, clients: s.clients, sources: pages("Ten thousand", 10_000)},
+		{name: nameList1k, clients: s.clients, sources: pages("One thousand", 1000, "")},
+		{name: nameList10k, clients: s.clients, sources: pages("Ten thousand", 10_000, "")},
 		{name: nameUnchanged, clients: s.clients, sources: unchanged},
+		{name: nameChanging, clients: s.clients, sources: changing},
+		{name: nameFiltered, clients: s.clients, sources: pages("One thousand", 1000, "&assignee=me")},
+		{name: nameCompact, clients: s.clients, sources: pages("One thousand", 1000, "&view=compact")},
 		{name: nameCreate, clients: s.clients, sources: create},
 		{name: nameCreate40, clients: s.clients, sources: create40},
 		{name: nameCreateOne, clients: 1, sources: create},

@@ -12,6 +12,7 @@ import {
   openBoard,
   paintDashboard,
   paintDeliveries,
+  paintFilter,
   paintMoveInCalendar,
   paintMoves,
 } from "./measurements.mjs";
@@ -97,6 +98,14 @@ async function measure(browser, setup) {
         "ms",
         await measureSync(browser, setup, setup.boards[cards], 4 * runs),
         "< 250",
+      );
+    }
+    if (requested(`${name}, letter`)) {
+      addRow(
+        `${name}, letter in the filter, painted, slowest`,
+        "ms",
+        await repeat(() => paintFilter(browser, setup, setup.boards[cards])),
+        "< 50",
       );
     }
     if (requested(`${name}, move`)) {

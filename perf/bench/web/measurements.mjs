@@ -166,6 +166,37 @@ export async function paintMoves(browser, setup, boardId, moves) {
 }
 
 /**
+ * Types a word into the filter of a board, letter by letter.
+ * @returns {Promise<number>} longest time from an input event until its effect is painted.
+ */
+export async function paintFilter(browser, setup, boardId) {
+  const word = "engine";
+  const { page, context } = await visit(browser, setup, 0);
+  await page.goto(`${setup.url}/boards/${boardId}`);
+  await page.locator("[data-card]").first().waitFor();
+  await page.keyboard.press("f");
+  const box = page.getByRole("searchbox", { name: "Filter text" });
+  await box.waitFor();
+  const times = await box.evaluate(async (node, word) => {
+    const times = [];
+    for (let length = 1; length <= word.length; length++) {
+      const start = performance.now();
+      node.value = word.slice(0, length);
+      node.dispatchEvent(new InputEvent("input", { bubbles: true }));
+      // A timer that is set before a frame is painted fires after the frame.
+      await new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve)));
+      times.push(performance.now() - start);
+    }
+    return times;
+  }, word);
+  const titles = await page.locator("[data-card] .title").allInnerTexts();
+  if (titles.length === 0 || titles.some((title) => !title.includes(word)))
+    throw new Error("the filter did not show the cards with its word alone");
+  await context.close();
+  return Math.max(...times);
+}
+
+/**
  * Measures how fast the calendar paints the move of a card that the server has not confirmed.
  * @returns {Promise<number>} time from the key press until the move is painted.
  */
