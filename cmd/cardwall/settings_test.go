@@ -179,7 +179,6 @@ func TestNormalBaseURL(t *testing.T) {
 	}
 }
 
-// The log suggests the address of a proxy, so an address must be accepted like a network.
 func TestProviderOfFlags(t *testing.T) {
 	t.Parallel()
 	flags := oidcFlags{OIDCIssuer: "https://id.example.com/tenant", OIDCClientID: "id", OIDCClientSecret: "secret", OIDCTrustEmail: true}
@@ -189,6 +188,7 @@ func TestProviderOfFlags(t *testing.T) {
 	}
 }
 
+// The log suggests the address of a proxy, so an address must be accepted like a network.
 func TestTrustedProxies(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{

@@ -304,7 +304,7 @@ func (p *postgresTx) Defer(ctx context.Context, text string, args ...any) error 
 	return postgresFault(pipelineOf(p.conn, func(line *pipeline) error { return line.defers(ctx, text, args) }))
 }
 
-// enqueue defers a statement that changes no data.
+// enqueue defers a statement that changes no data and that a failed attempt keeps.
 func (p *postgresTx) enqueue(ctx context.Context, text string) error {
 	ctx = p.statementContext(ctx)
 	return postgresFault(pipelineOf(p.conn, func(line *pipeline) error { return line.savepoint(ctx, text) }))

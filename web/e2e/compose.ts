@@ -21,19 +21,19 @@ export async function compose(page: Page, field: ElementHandle): Promise<void> {
 
 const latin = 'qwertyuiopasdfghjklzxcvbnm'
 
-/** What the keys of a US keyboard enter on other layouts, in the same order. */
+/** What the keys of a US keyboard enter on other layouts, in the same order. Greek has no letter on Q. */
 const layouts = {
   Russian: 'йцукенгшщзфывапролдячсмить',
   Greek: 'ςερτυθιοπασδφγηξκλζχψωβνμ',
   Hebrew: "/'קראטוןםפשדגכעיחלךזסבהנמצ",
 }
 
-/** Types a text into the focused field with the keys of a US keyboard. */
-async function typeOn(page: Page, text: string): Promise<void> {
+/** Types all characters of a layout into the focused field. */
+async function typeAll(page: Page, layout: string): Promise<void> {
   const devTools = await page.context().newCDPSession(page)
-  for (const [i, key] of [...text].entries()) {
-    const letter = latin[i + latin.length - text.length]!.toUpperCase()
-    const event = { key, code: `Key${letter}`, windowsVirtualKeyCode: letter.charCodeAt(0) }
+  const keys = latin.slice(-layout.length).toUpperCase()
+  for (const [i, key] of [...layout].entries()) {
+    const event = { key, code: `Key${keys[i]!}`, windowsVirtualKeyCode: keys.charCodeAt(i) }
     await devTools.send('Input.dispatchKeyEvent', { type: 'keyDown', text: key, ...event })
     await devTools.send('Input.dispatchKeyEvent', { type: 'keyUp', ...event })
   }
@@ -48,8 +48,8 @@ const textFields = [
 ]
 
 /**
- * Composes text in every field of a page, and types all letters of other layouts. Checks that no key acts: neither before
- * the composed text is complete, nor as a shortcut of a letter.
+ * Composes text in every field of a page, and types all letters of other layouts. Checks that the keys do nothing else:
+ * they do not save an incomplete text, and are not shortcuts.
  */
 export async function typeEverywhere(page: Page): Promise<void> {
   const changes: string[] = []
@@ -75,10 +75,10 @@ export async function typeEverywhere(page: Page): Promise<void> {
     }
     await compose(page, field)
     await expectValue('来週の会議')
-    for (const text of Object.values(layouts)) {
+    for (const layout of Object.values(layouts)) {
       await select()
-      await typeOn(page, text)
-      await expectValue(text)
+      await typeAll(page, layout)
+      await expectValue(layout)
     }
     await field.fill(original) // leaving a changed field may save it
   }
