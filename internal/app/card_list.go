@@ -65,28 +65,37 @@ type ListCardsInput struct {
 	op.Paging
 }
 
-// boardOfCards returns the id of the board whose cards are listed, or "" if the input has a filter.
-// A filtered list may depend on the caller or the time.
-func boardOfCards(ctx context.Context, v *store.View, in ListCardsInput) (string, error) {
-	if in.Filter != (query.Filter{Sort: in.Sort}) {
-		return "", nil
+// page returns the page of the board's cards that the input selects, before paging.
+func (in ListCardsInput) page(ctx context.Context, v *store.View) (p store.CardPage, err error) {
+	if _, err = v.Board(ctx, in.BoardID, board.View); err != nil {
+		return p, err
 	}
-	_, err := v.Board(ctx, in.BoardID, board.View)
-	return in.BoardID, err
+	p.BoardID = in.BoardID
+	p.Query, err = in.parse(ctx, v, p)
+	return p, err
+}
+
+// basisOfCards returns the board whose cards are listed, and what the filter means for the caller on
+// this day.
+func basisOfCards(ctx context.Context, v *store.View, in ListCardsInput) (op.Basis, error) {
+	page, err := in.page(ctx, v)
+	if err != nil {
+		return op.Basis{}, err
+	}
+	values, ok := page.Query.Resolved()
+	if !ok {
+		return op.Basis{}, nil
+	}
+	return op.Basis{BoardID: in.BoardID, Values: values}, nil
 }
 
 // ListCards returns the cards of a board. The default order is the order of the
 // lists and of the cards in them.
 func ListCards(ctx context.Context, v *store.View, in ListCardsInput) (op.Page[board.Card], error) {
-	if _, err := v.Board(ctx, in.BoardID, board.View); err != nil {
-		return op.Page[board.Card]{}, err
-	}
-	page := store.CardPage{BoardID: in.BoardID}
-	q, err := in.parse(ctx, v, page)
+	page, err := in.page(ctx, v)
 	if err != nil {
 		return op.Page[board.Card]{}, err
 	}
-	page.Query = q
 	return in.cards(ctx, v, in.Paging, page)
 }
 

@@ -64,8 +64,10 @@ func TestEntityTags(t *testing.T) {
 				}
 			}
 		}
-		if a := reader.Call("list_cards", fields{"boardId": p.from, "assignee": "me"}); a.Header.Get("ETag") != "" {
-			t.Error("list_cards with a filter: got an entity tag, want none")
+		for filter, want := range map[string]bool{"@me": true, "due:today": true, "is:overdue": false} {
+			if a := reader.Must("list_cards", fields{"boardId": p.from, "q": filter}); (a.Header.Get("ETag") != "") != want {
+				t.Errorf("list_cards with %s: got the entity tag %q, want one: %v", filter, a.Header.Get("ETag"), want)
+			}
 		}
 		if a := reader.CallWith("get_card", reads["get_card"], http.Header{"If-None-Match": {`"other", ` + tags["get_card"]}}); a.Status != 304 {
 			t.Errorf("several tags: got status %d, want 304", a.Status)

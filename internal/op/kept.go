@@ -10,13 +10,19 @@ import (
 	"cardwall/internal/store"
 )
 
-// Kept caches the responses of a query in memory and gives them an entity tag. Such a response must
-// be the same for all authorized callers, and must depend only on its input and on the content of one
-// board. Fn authorizes the caller and returns the id of the board, or "" if the response to this input
-// depends on more.
-func Kept[I any](fn func(ctx context.Context, v *store.View, in I) (boardID string, err error)) Option {
+// Basis is what a response depends on besides its input. The zero Basis means that it depends on more
+// than a Basis can express.
+type Basis struct {
+	BoardID string // the response depends on the content of this board
+	Values  string // any other values that it depends on, such as what the words me and today mean
+}
+
+// Kept caches the responses of a query in memory and gives them an entity tag. Fn authorizes the caller
+// and returns the basis of the response. Responses with the same input and basis must be the same for
+// all authorized callers. A response with the zero Basis is not cached.
+func Kept[I any](fn func(ctx context.Context, v *store.View, in I) (Basis, error)) Option {
 	return option(func(o *Operation) {
-		o.kept = func(ctx context.Context, v *store.View, in any) (string, error) { return fn(ctx, v, *in.(*I)) }
+		o.kept = func(ctx context.Context, v *store.View, in any) (Basis, error) { return fn(ctx, v, *in.(*I)) }
 	})
 }
 
@@ -26,17 +32,20 @@ func (e *Engine) keptResponse(ctx context.Context, v *store.View, c Call, in any
 	if c.Operation.kept == nil {
 		return r, false, nil
 	}
-	boardID, err := c.Operation.kept(ctx, v, in)
-	if err != nil || boardID == "" {
+	basis, err := c.Operation.kept(ctx, v, in)
+	if err != nil || basis.BoardID == "" {
 		return r, false, err
 	}
 	part := c.fingerprint(true)
-	r.Tag = e.tag(v.Edition(boardID), part)
+	if basis.Values != "" {
+		part = sha256.Sum256(append(part[:], basis.Values...))
+	}
+	r.Tag = e.tag(v.Edition(basis.BoardID), part)
 	if matches(c.Match, r.Tag) {
 		r.Same = true
 		return r, true, nil
 	}
-	r.Body, err = v.Kept(boardID, part, func() ([]byte, error) {
+	r.Body, err = v.Kept(basis.BoardID, part, func() ([]byte, error) {
 		out, err := c.Operation.query(ctx, v, in)
 		if err != nil {
 			return nil, err

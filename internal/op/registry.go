@@ -45,7 +45,7 @@ type Operation struct {
 	before      func(context.Context, *store.DB, board.Caller, any) error
 	sliced      bool // whether before changes data
 	query       func(context.Context, *store.View, any) (any, error)
-	kept        func(context.Context, *store.View, any) (boardID string, err error) // nil if responses are not cached
+	kept        func(context.Context, *store.View, any) (Basis, error) // nil if responses are not cached
 	command     func(context.Context, *store.Tx, any) (any, error)
 	stream      func(context.Context, *store.View, any, io.Writer) error
 	content     func(context.Context, *store.View, any) (board.Content, error)

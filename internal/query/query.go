@@ -1,6 +1,9 @@
 package query
 
-import "time"
+import (
+	"fmt"
+	"time"
+)
 
 // Env is the environment in which a query is resolved.
 type Env struct {
@@ -103,6 +106,27 @@ func (q Query) Echo() []Term {
 		out = append(out, t.echo())
 	}
 	return out
+}
+
+// Resolved returns a text that identifies the conditions of the query with their ids and times. Where
+// two queries with the same parameters return the same text, they match the same cards of a board.
+// Resolved returns false if a condition depends on the time of day, as overdue does, or on the caller,
+// as a name or email address does that was not replaced by an id.
+func (q Query) Resolved() (text string, ok bool) {
+	for _, t := range q.terms {
+		if (t.kind == kindIs || t.kind == kindPlan) && t.names("overdue") {
+			return "", false
+		}
+	}
+	for n := range Leaves(q.Where) {
+		if in, ok := n.(In); ok && in.Ref.takes("me") && len(in.Names)+len(in.Emails) > 0 {
+			return "", false
+		}
+	}
+	if len(q.Where) == 0 {
+		return "", true
+	}
+	return fmt.Sprintf("%#v", q.Where), true
 }
 
 // build validates the terms, normalizes their values and returns the query.

@@ -181,3 +181,46 @@ func TestLeaves(t *testing.T) {
 		break // the iterator would panic if it continued
 	}
 }
+
+func TestResolved(t *testing.T) {
+	t.Parallel()
+	resolved := func(text string, e query.Env) (string, bool) {
+		t.Helper()
+		q, err := query.ParseSearch(text, e)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return q.Resolved()
+	}
+	people := func() ([]query.Person, error) { return []query.Person{{ID: bob, Name: "Bob"}}, nil }
+	later, nextDay, elsewhere, other, known := env(t), env(t), env(t), env(t), env(t)
+	later.Now = later.Now.Add(time.Hour)
+	nextDay.Now = nextDay.Now.Add(24 * time.Hour)
+	elsewhere.Zone = time.UTC
+	other.Me = bob
+	known.People = people
+	for _, c := range []struct {
+		text string
+		env  query.Env
+		same bool // as in env(t)
+	}{
+		{"due:today is:open", later, true}, {"due:today", nextDay, false}, {"due:today", elsewhere, false}, {"@me", later, true},
+		{"@me", other, false}, {"label:bug word", other, true},
+	} {
+		want, _ := resolved(c.text, env(t))
+		if got, ok := resolved(c.text, c.env); !ok || (got == want) != c.same {
+			t.Errorf("%s is resolved to %q and %q (%v); want equal %v", c.text, want, got, ok, c.same)
+		}
+	}
+	for text, want := range map[string]bool{
+		"": true, "overdue": true, "label:overdue": true,
+		"is:overdue": false, "-due:today,overdue": false, "@bob": false, "creator:a@example.org": false,
+	} {
+		if _, ok := resolved(text, env(t)); ok != want {
+			t.Errorf("%s: Resolved returns %v, want %v", text, ok, want)
+		}
+	}
+	if got, ok := resolved("@bob", known); !ok || !strings.Contains(got, bob) {
+		t.Errorf("@bob is resolved to %q (%v), want an id", got, ok)
+	}
+}

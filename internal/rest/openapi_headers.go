@@ -21,7 +21,7 @@ const exampleTag = `W/"q0Fb7Q3sWk6hXv1oJtYc2LmN"`
 func tagHeader() *huma.Header {
 	return &huma.Header{
 		Description: "Identifies this version of the response (RFC 9110, 8.8.3). Send it as If-None-Match to check whether " +
-			"the response has changed. Lists with a filter have no ETag.",
+			"the response has changed. Lists with a filter for overdue cards have no ETag.",
 		Schema: &huma.Schema{Type: huma.TypeString, Examples: []any{exampleTag}},
 	}
 }

@@ -5401,7 +5401,7 @@ export interface components {
     parameters: never;
     requestBodies: never;
     headers: {
-        /** @description Identifies this version of the response (RFC 9110, 8.8.3). Send it as If-None-Match to check whether the response has changed. Lists with a filter have no ETag. */
+        /** @description Identifies this version of the response (RFC 9110, 8.8.3). Send it as If-None-Match to check whether the response has changed. Lists with a filter for overdue cards have no ETag. */
         ETag: string;
         /** @description true if this is the stored response to an earlier request with the same key. */
         "Idempotent-Replayed": string;
