@@ -287,6 +287,7 @@ export async function waitForStream(page: Page, boardId: string): Promise<void> 
 
 /** Returns the axe violations of the page in short form, for all rules or only the named ones. */
 export async function axe(page: Page, only?: string[]): Promise<string[]> {
+  await expect(page.locator('.old'), 'results that are about to be replaced, which are pale').toHaveCount(0)
   if (!(await page.evaluate(() => 'axe' in globalThis))) await page.evaluate(axeSource)
   return page.evaluate(async (only) => {
     // Wait for fade-ins to end, because they change the colors.
