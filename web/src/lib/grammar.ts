@@ -101,7 +101,7 @@ export function testOf(key: string, value: Value, context: MatchContext): Test |
   if (serverOnlyKeys.includes(key)) return null
   switch (key) {
     case '':
-      return (c) => foldText(`${c.title} #${c.number} ${c.labels.map((l) => l.name).join(' ')}`).includes(word)
+      return (c) => textOf(c).includes(word)
     case 'title':
       return (c) => foldText(c.title).includes(word)
     case 'is':
@@ -138,6 +138,18 @@ export function testOf(key: string, value: Value, context: MatchContext): Test |
     default:
       return pastDateTest(key, word, context)
   }
+}
+
+/** The texts that words are compared with. A changed card is another object. */
+const texts = new WeakMap<Card, string>()
+
+function textOf(card: Card): string {
+  let text = texts.get(card)
+  if (text === undefined) {
+    text = foldText(`${card.title} #${card.number} ${card.labels.map((l) => l.name).join(' ')}`)
+    texts.set(card, text)
+  }
+  return text
 }
 
 function isTest(word: string, context: MatchContext): Test | null {

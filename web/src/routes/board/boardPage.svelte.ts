@@ -158,6 +158,7 @@ export class BoardPage {
   readonly matchCount: number = $derived.by(() => this.view.listOrder.reduce((n, id) => n + this.visible(id).length, 0))
 
   setFilter(fields: Partial<Filter>): void {
+    this.limits.clear() // mount the cards in view first, and the rest when the browser is idle
     go(location.pathname + writeFilter({ ...this.filter, ...fields }), { replace: true })
   }
 
