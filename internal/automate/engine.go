@@ -77,7 +77,11 @@ func New(o Options) *Engine {
 // Run handles events until ctx ends. Then it finishes the runs in progress. The
 // remaining events are handled after the next start, or by another server.
 func (e *Engine) Run(ctx context.Context) {
-	stop := e.o.DB.OnChange(e.changed)
+	stop := e.o.DB.OnCommit(func(c store.Commit) {
+		if len(c.Boards) > 0 {
+			e.changed(c.Boards)
+		}
+	})
 	defer stop()
 	var helpers, boards sync.WaitGroup
 	helpers.Go(func() { e.poll(ctx) })

@@ -68,7 +68,11 @@ func New(o Options) *Engine {
 // Run runs jobs until ctx ends. It then releases each running job at the end of its
 // current slice.
 func (e *Engine) Run(ctx context.Context) {
-	stop := e.o.DB.OnJob(e.signal)
+	stop := e.o.DB.OnCommit(func(c store.Commit) {
+		if c.Jobs {
+			e.signal()
+		}
+	})
 	defer stop()
 	var running sync.WaitGroup
 	slots := make(chan struct{}, jobsAtOnce)

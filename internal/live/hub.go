@@ -29,15 +29,17 @@ type Hub struct {
 	closed  bool
 	running sync.WaitGroup // streams and background goroutines
 	stop    chan struct{}  // closed by Close
-	unwatch func()         // removes the callback for changes
+	unwatch func()         // removes the callback for commits
 }
 
 // NewHub returns the hub of a server. The hub watches for changes until it is closed.
 func NewHub(db *store.DB, log *slog.Logger) *Hub {
 	h := &Hub{Interval: interval, db: db, log: log, failures: backoff.NewLog(log), boards: map[string]map[*stream]struct{}{},
 		users: map[string]map[*stream]struct{}{}, stop: make(chan struct{})}
-	h.unwatch = db.OnChange(h.changed)
-	db.OnNotify(h.notified)
+	h.unwatch = db.OnCommit(func(c store.Commit) {
+		h.changed(c.Boards)
+		h.notified(c.Notified)
+	})
 	h.running.Go(h.checkCallers)
 	if db.Shared() {
 		h.running.Go(h.poll)
@@ -55,7 +57,6 @@ func (h *Hub) Close() {
 	}
 	h.mu.Unlock()
 	h.unwatch()
-	h.db.OnNotify(nil)
 	h.running.Wait()
 }
 

@@ -68,8 +68,6 @@ type DB struct {
 	engine   sqldb.Engine
 	cursors  []byte // the key that signs cursors, the same on every server
 	sender   atomic.Pointer[Sender]
-	notifier atomic.Pointer[func(userIDs []string)]
-	jobs     atomic.Pointer[func()]
 	cards    atomic.Pointer[cardCount]
 	horizons horizons
 	unmerged atomic.Bool // this server has added entries to the search index since the last MergeSearchIndex
@@ -78,7 +76,7 @@ type DB struct {
 	slices   sync.Mutex // held during WriteSlice
 
 	watching sync.Mutex
-	watchers atomic.Pointer[[]*func(boardIDs []string)] // replaced as a whole while watching is held
+	watchers []*func(Commit) // replaced as a whole while watching is held
 }
 
 //go:embed migrations/*.sql
@@ -278,8 +276,8 @@ func (db *DB) WriteTo(ctx context.Context, caller board.Caller, records []string
 		if err := tx.flush(ctx); err != nil {
 			return err
 		}
-		if announce := db.sender.Load(); announce != nil && len(tx.dispatched) > 0 {
-			ended = (*announce)(tx.dispatched)
+		if announce := db.sender.Load(); announce != nil && len(tx.effects.dispatched) > 0 {
+			ended = (*announce)(tx.effects.dispatched)
 		}
 		return nil
 	}))
@@ -290,57 +288,47 @@ func (db *DB) WriteTo(ctx context.Context, caller board.Caller, records []string
 	if err != nil {
 		return err
 	}
-	db.opts.Metrics.committed(tx)
-	db.storage.committed(tx.stored)
+	db.committed(tx)
 	ended(true)
 	ended = func(bool) {}
-	if changed := slices.Concat(tx.touched, tx.shown); len(changed) > 0 {
-		if watchers := db.watchers.Load(); watchers != nil {
-			for _, watch := range *watchers {
-				(*watch)(changed)
-			}
-		}
-	}
-	if jobQueued := db.jobs.Load(); jobQueued != nil && tx.queued {
-		(*jobQueued)()
-	}
-	if notify := db.notifier.Load(); notify != nil && len(tx.notified) > 0 {
-		(*notify)(tx.notified)
-	}
 	return nil
 }
 
-// OnChange registers fn, which is called after each commit of this process that changes
-// boards or makes boards visible, with the ids of these boards, until stop is called. Ids
-// may be repeated. Fn must not block.
-func (db *DB) OnChange(fn func(boardIDs []string)) (stop func()) {
-	mine := &fn
-	db.watch(func(all []*func([]string)) []*func([]string) { return append(all, mine) })
-	return func() {
-		db.watch(func(all []*func([]string)) []*func([]string) {
-			return slices.DeleteFunc(all, func(f *func([]string)) bool { return f == mine })
-		})
+// Commit is what a committed transaction changed, for those who wait for it.
+type Commit struct {
+	Boards   []string // boards that changed or became visible; ids may be repeated
+	Notified []string // people whose notifications changed
+	Jobs     bool     // a job was queued or canceled
+
+	dispatched  []Dispatch       // deliveries that the commit passes to the sender
+	switchedOff []board.Off      // reasons why webhooks were disabled
+	stored      map[string]int64 // bytes that the transaction added, by organization
+}
+
+// committed passes on what a committed transaction changed.
+func (db *DB) committed(tx *Tx) {
+	tx.effects.Boards = append(tx.effects.Boards, tx.touched...)
+	db.opts.Metrics.committed(tx)
+	db.storage.committed(tx.effects.stored)
+	db.watching.Lock()
+	watchers := db.watchers
+	db.watching.Unlock()
+	for _, watch := range watchers {
+		(*watch)(tx.effects)
 	}
 }
 
-// OnJob sets the function that is called after each commit of this process that queues or
-// cancels a job, until stop is called. It replaces the function of an earlier call. Fn
-// must not block.
-func (db *DB) OnJob(fn func()) (stop func()) {
-	db.jobs.Store(&fn)
-	return func() { db.jobs.Store(nil) }
-}
-
-// watch calls change with a copy of the watchers and stores the result.
-func (db *DB) watch(change func([]*func([]string)) []*func([]string)) {
+// OnCommit registers fn, which is called after each commit of this process until stop is
+// called. Fn must not block.
+func (db *DB) OnCommit(fn func(Commit)) (stop func()) {
 	db.watching.Lock()
 	defer db.watching.Unlock()
-	var all []*func([]string)
-	if old := db.watchers.Load(); old != nil {
-		all = slices.Clone(*old)
+	db.watchers = append(slices.Clip(db.watchers), &fn)
+	return func() {
+		db.watching.Lock()
+		defer db.watching.Unlock()
+		db.watchers = slices.DeleteFunc(slices.Clone(db.watchers), func(f *func(Commit)) bool { return f == &fn })
 	}
-	all = change(all)
-	db.watchers.Store(&all)
 }
 
 // Sender receives the deliveries of a transaction before the commit, and so before anyone

@@ -119,7 +119,7 @@ func (tx *Tx) Redeliver(ctx context.Context, id string) error {
 		string(board.DeliveryPending), int64(tx.now), "redelivery requested by a person", id); err != nil {
 		return err
 	}
-	tx.dispatched = append(tx.dispatched, d)
+	tx.effects.dispatched = append(tx.effects.dispatched, d)
 	return nil
 }
 
@@ -154,7 +154,7 @@ func (tx *Tx) InsertTest(ctx context.Context, w board.Webhook, switchesOn string
 		DueAt: tx.now, CreatedAt: tx.now, SwitchesOn: switchesOn,
 	}
 	d.Body = withDeliveryID(body, d.ID)
-	tx.dispatched = append(tx.dispatched, d)
+	tx.effects.dispatched = append(tx.effects.dispatched, d)
 	return d.ID, tx.insert(ctx, deliveryColumns, [][]any{tx.deliveryRow(&d, version, "")})
 }
 

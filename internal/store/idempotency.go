@@ -141,11 +141,7 @@ func nonNil(b []byte) []byte {
 func (tx *Tx) Attempt(ctx context.Context, fn func() error) error {
 	err := tx.run.Attempt(ctx, fn)
 	if err != nil {
-		tx.pending, tx.touched, tx.seen, tx.held, tx.regranted, tx.dispatched = nil, nil, nil, nil, nil, nil
-		tx.noted, tx.notedBoard, tx.audited, tx.comment = nil, "", 0, ""
-		tx.grown, tx.sizes, tx.templates = nil, nil, nil
-		tx.notified, tx.switchedOff, tx.shown = nil, nil, nil
-		tx.drafted, tx.expected, tx.queued = 0, nil, false
+		tx.seen, tx.attempt = nil, attempt{}
 	}
 	return err
 }

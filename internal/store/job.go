@@ -115,7 +115,7 @@ func (tx *Tx) InsertJob(ctx context.Context, n NewJob) (j board.Job, err error) 
 	}
 	j = board.Job{ID: tx.NewID("job_"), Kind: n.Kind, State: board.JobQueued, WorkspaceID: n.Workspace.ID, Name: n.Name,
 		BoardIDs: []string{}, DroppedLabels: []board.LabelRef{}, DroppedAssignees: []board.UserRef{}, CreatedAt: tx.now}
-	tx.workspace, tx.queued = n.Workspace.ID, n.Receiver == ""
+	tx.workspace, tx.effects.Jobs = n.Workspace.ID, n.Receiver == ""
 	var until board.Instant
 	if n.Receiver != "" {
 		j.State, until = board.JobRunning, tx.now+board.Instant(receiveLease.Milliseconds())
@@ -139,7 +139,7 @@ func (tx *Tx) QueueJob(ctx context.Context, id, receiver string, parts, total in
 	if err := tx.SetJobParts(ctx, id, parts, total, report); err != nil {
 		return err
 	}
-	tx.queued = true
+	tx.effects.Jobs = true
 	return tx.exec(ctx, "UPDATE jobs SET state = 'queued', holder = '', until = 0 WHERE id = $1", id)
 }
 
@@ -171,7 +171,7 @@ func (tx *Tx) CancelJob(ctx context.Context, id string) (board.Job, error) {
 		return board.Job{}, err
 	}
 	j, err := tx.Job(ctx, id)
-	tx.workspace, tx.queued = j.WorkspaceID, true
+	tx.workspace, tx.effects.Jobs = j.WorkspaceID, true
 	return j, err
 }
 
@@ -384,7 +384,7 @@ func (tx *Tx) FinishJob(ctx context.Context, id string) ([]string, error) {
 			return nil, fmt.Errorf("finish job: %w", err)
 		}
 	}
-	tx.shown = append(tx.shown, boards...)
+	tx.effects.Boards = append(tx.effects.Boards, boards...)
 	return boards, nil
 }
 

@@ -336,7 +336,7 @@ func (tx *Tx) EndJobList(ctx context.Context, jobID string, complete bool) error
 	}
 	if found {
 		result.ListID = &listID
-		tx.shown = append(tx.shown, boardID)
+		tx.effects.Boards = append(tx.effects.Boards, boardID)
 		if !complete {
 			if err := tx.exec(ctx, "UPDATE boards SET reduced_to = $1 WHERE id = $2 AND reduced_to < $1", last, boardID); err != nil {
 				return err

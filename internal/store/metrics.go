@@ -53,8 +53,8 @@ func NewMetrics() *Metrics {
 
 func (m *Metrics) committed(tx *Tx) {
 	m.changes.Add(float64(len(tx.pending)))
-	m.notifications.Add(float64(len(tx.notified)))
-	for _, reason := range tx.switchedOff {
+	m.notifications.Add(float64(len(tx.effects.Notified)))
+	for _, reason := range tx.effects.switchedOff {
 		m.switchedOff.WithLabelValues(string(reason)).Inc()
 	}
 }

@@ -130,7 +130,7 @@ func (tx *Tx) MarkNotification(ctx context.Context, id string, read bool) error 
 	if read {
 		at = tx.now
 	}
-	tx.notified = append(tx.notified, tx.caller.UserID)
+	tx.effects.Notified = append(tx.effects.Notified, tx.caller.UserID)
 	// A notification that was read once is never emailed, even if it is marked as unread
 	// later.
 	return tx.exec(ctx, "UPDATE notifications SET read_at = $1, mail_at = NULL WHERE id = $2 AND user_id = $3 AND (read_at IS NULL) "+
@@ -140,7 +140,7 @@ func (tx *Tx) MarkNotification(ctx context.Context, id string, read bool) error 
 // MarkNotifications marks the caller's notifications up to and including the one with
 // the id upTo as read, or all of them if upTo is "".
 func (tx *Tx) MarkNotifications(ctx context.Context, upTo string) error {
-	tx.notified = append(tx.notified, tx.caller.UserID)
+	tx.effects.Notified = append(tx.effects.Notified, tx.caller.UserID)
 	return tx.exec(ctx, "UPDATE notifications SET read_at = $1, mail_at = NULL WHERE user_id = $2 AND read_at IS NULL AND ($3 = '' "+
 		"OR id <= $3)", int64(tx.now), tx.caller.UserID, upTo)
 }
@@ -148,20 +148,9 @@ func (tx *Tx) MarkNotifications(ctx context.Context, upTo string) error {
 // MarkSomeNotifications is like MarkNotifications but marks at most limit notifications.
 // It returns the number of notifications marked.
 func (tx *Tx) MarkSomeNotifications(ctx context.Context, upTo string, limit int) (int64, error) {
-	tx.notified = append(tx.notified, tx.caller.UserID)
+	tx.effects.Notified = append(tx.effects.Notified, tx.caller.UserID)
 	return tx.affected(ctx, "UPDATE notifications SET read_at = $1, mail_at = NULL WHERE id IN (SELECT id FROM notifications "+
 		"WHERE user_id = $2 AND read_at IS NULL AND ($3 = '' OR id <= $3) ORDER BY id LIMIT $4)", int64(tx.now), tx.caller.UserID, upTo, limit)
-}
-
-// OnNotify sets the function that is called after each commit of this process that
-// changes notifications, with the ids of the people concerned. Fn must not block. A nil
-// fn removes the current function.
-func (db *DB) OnNotify(fn func(userIDs []string)) {
-	if fn == nil {
-		db.notifier.Store(nil)
-		return
-	}
-	db.notifier.Store(&fn)
 }
 
 // NotificationVersions returns an opaque version for each of the given people who have

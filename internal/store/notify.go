@@ -225,7 +225,7 @@ func (tx *Tx) notificationRows(
 			string(actor.Type), actor.ID, nil, nil,
 			int64(tx.now), string(channel), null(p.settings.EmailDueAt(channel, tx.now, p.zone)),
 		})
-		tx.notified = append(tx.notified, p.id)
+		tx.effects.Notified = append(tx.effects.Notified, p.id)
 	}
 	return rows, nil
 }

@@ -152,7 +152,7 @@ func (tx *Tx) deliver(ctx context.Context, e *pendingEvent, to []subscriber, gra
 		if i >= granted {
 			reason = fmt.Sprintf("the organization's limit of %d deliveries a day is reached", s.plan.Limits().DeliveriesPerDay)
 		} else {
-			tx.dispatched = append(tx.dispatched, d)
+			tx.effects.dispatched = append(tx.effects.dispatched, d)
 		}
 		rows[i] = tx.deliveryRow(&d, a.Version, reason)
 	}

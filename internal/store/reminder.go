@@ -180,7 +180,7 @@ func (tx *Tx) insertReminder(ctx context.Context, r reminder) (int64, error) {
 		r.cardID+" "+r.due+" "+string(r.kind),
 		int64(tx.now), string(channel), null(r.settings.EmailDueAt(channel, tx.now, r.zone)))
 	if n > 0 {
-		tx.notified = append(tx.notified, r.id)
+		tx.effects.Notified = append(tx.effects.Notified, r.id)
 	}
 	return n, err
 }

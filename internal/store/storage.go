@@ -173,11 +173,11 @@ func (tx *Tx) checkStorage(ctx context.Context) error {
 		text[organization] += g.text
 		all[organization] += g.text + g.activity
 	}
-	for id, n := range tx.templates {
+	for id, n := range tx.newTemplates {
 		text[id] += n
 		all[id] += n
 	}
-	tx.stored = all
+	tx.effects.stored = all
 	if tx.caller.System {
 		return nil
 	}
@@ -193,8 +193,8 @@ func (tx *Tx) checkStorage(ctx context.Context) error {
 			&plan, &used); err != nil {
 			return fmt.Errorf("read storage: %w", err)
 		}
-		if tx.templates[id] > 0 { // their rows are already written
-			used -= tx.templates[id]
+		if tx.newTemplates[id] > 0 { // their rows are already written
+			used -= tx.newTemplates[id]
 		}
 		quota := tx.db.storageQuota(plan)
 		if used+all[id] > int64(quota) {

@@ -124,7 +124,7 @@ func EncodeTemplate(c board.TemplateContent) (*EncodedTemplate, error) {
 // be loaded.
 func (tx *Tx) InsertTemplate(ctx context.Context, boardID string, t *board.BoardTemplate, c *EncodedTemplate) error {
 	now := tx.now
-	tx.templates = map[string]int64{tx.On(boardID).OrganizationID: int64(len(c.content))}
+	tx.newTemplates = map[string]int64{tx.On(boardID).OrganizationID: int64(len(c.content))}
 	t.CreatedAt = &now
 	if err := tx.exec(ctx, "INSERT INTO board_templates (id, workspace_id, name, description, created_at, outline, content) "+
 		"VALUES ($1, $2, $3, $4, $5, $6, $7)",

@@ -18,38 +18,34 @@ import (
 // the record cannot change before the transaction ends.
 type Tx struct {
 	*View
-	quiet     bool
-	workspace string // not empty: the change is about this workspace, not about a board
-
+	quiet        bool
+	workspace    string // not empty: the change is about this workspace, not about a board
 	organization string // not empty: the change is about this organization
-	pending      []pendingEvent
-	touched      []string // boards whose rows must be written, in the order of their first change
-	held         []string // boards that are locked
-	expected     []string // boards for which expectAudience announced queries
+	spent        *board.Rate
+	claim        claim        // the idempotency key of the transaction
+	onLoad       func() error // called once after the first record on a board was loaded; nil for none
+	attempt
+}
 
-	regranted  []string   // workspaces, boards and people whose permissions changed
-	dispatched []Dispatch // deliveries that the commit passes to the sender
-	notified   []string   // people whose notifications changed
-	spent      *board.Rate
+// attempt is what a transaction has loaded and changed. A failed Attempt discards it.
+type attempt struct {
+	pending   []pendingEvent
+	touched   []string // boards whose rows must be written, in the order of their first change
+	held      []string // boards that are locked
+	expected  []string // boards for which expectAudience announced queries
+	regranted []string // workspaces, boards and people whose permissions changed
+	drafted   int64    // number of events that a draft has written, or whose versions a job has reserved
 
-	switchedOff []board.Off // reasons why webhooks were disabled
-
-	drafted    int64         // number of events that a draft has written, or whose versions a job has reserved
-	queued     bool          // a job was queued or canceled
-	shown      []string      // boards that became visible
 	audited    int           // number of pending events that an audit entry already covers
 	noted      board.Changes // for the audit, in addition to the activity
 	notedBoard string        // the board that noted is about; empty for none
+	comment    string        // the comment whose text is in the stored response; empty for none
 
-	sizes     map[string]recordSize // of the records that were loaded or written, by id
-	grown     map[string]growth     // changes to the storage counters, by board
-	templates map[string]int64      // bytes of new templates, by organization
-	stored    map[string]int64      // bytes that the transaction adds, by organization
+	sizes        map[string]recordSize // of the records that were loaded or written, by id
+	grown        map[string]growth     // changes to the storage counters, by board
+	newTemplates map[string]int64      // their bytes, by organization
 
-	comment string // the comment whose text is in the stored response; empty for none
-	claim   claim  // the idempotency key of the transaction
-
-	onLoad func() error // called once after the first record on a board was loaded; nil for none
+	effects Commit
 }
 
 // Spent records the budget that the transaction has spent from, for the caller.

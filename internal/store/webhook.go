@@ -353,7 +353,7 @@ func (tx *Tx) disableWebhook(ctx context.Context, id string, reason board.Off) e
 	n, err := tx.affected(ctx, "UPDATE webhooks SET off = $1, off_at = $2, held_since = NULL, held_until = NULL WHERE id = $3 "+
 		"AND off = ''", string(reason), int64(tx.now), id)
 	if err == nil && n > 0 {
-		tx.switchedOff = append(tx.switchedOff, reason)
+		tx.effects.switchedOff = append(tx.effects.switchedOff, reason)
 		err = tx.InsertEmail(ctx, board.EmailWebhookDisabled, id, tx.now)
 	}
 	return err
