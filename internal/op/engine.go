@@ -3,14 +3,11 @@ package op
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
-	"slices"
 	"time"
 
 	"github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
 
 	"cardwall/internal/board"
 	"cardwall/internal/spool"
@@ -258,172 +255,6 @@ func (e *Engine) write(ctx context.Context, c Call, in any) (Response, error) {
 	}
 	body, err := e.encode(c, out, version)
 	return Response{Body: body, Cookie: cookieOf(out), Rate: rate}, err
-}
-
-// writeOnce runs a command at most once for its idempotency key. It writes the key,
-// the changes, their events and the response in one transaction. It also stores
-// refusals, except those of guests and transient ones, after which a retry may
-// succeed. It does not store unexpected errors.
-//
-// A retry may send the body's fields in another order, so the fingerprint is that of
-// the canonical body. Versions before 0.2 stored that of the raw body.
-func (e *Engine) writeOnce(ctx context.Context, c Call, in any, sent []byte, refused error) (Response, error) {
-	release, err := e.inFlight.enter(ctx, c.Caller.KeyOwner()+"\x00"+c.Key, e.CopyWait)
-	if err != nil {
-		return Response{}, err
-	}
-	defer release()
-	began, err := e.admission.enter(ctx, writes)
-	if err != nil {
-		return Response{}, err
-	}
-	defer e.admission.leave(writes, began)
-	sum := c.fingerprint(true)
-	asSent := c
-	asSent.Arguments.Body = sent
-	old := asSent.fingerprint(true)
-	var (
-		response Response
-		fault    error
-	)
-	err = e.db.WriteTo(ctx, c.Caller, c.Operation.Input.records(in), func(tx *store.Tx) error {
-		response, fault = Response{}, nil
-		claim := keyClaim{load: func() (*store.StoredResponse, error) {
-			return tx.ClaimKey(ctx, c.Key, c.Operation.Name, sum[:], old[:])
-		}}
-		body, err := e.attempt(ctx, tx, c, in, refused, &claim)
-		if claim.stored != nil {
-			response, fault, err = replay(ctx, tx, claim.stored)
-			return err
-		}
-		if claim.err != nil {
-			return err
-		}
-		response.Body, response.Rate = body, tx.Rate()
-		keep := store.StoredResponse{Body: body}
-		if err != nil {
-			f, final := board.AsFault(err)
-			if !final || transient(f.Code) || c.Operation.Audience == Guest {
-				// Guests' refusals are not stored. Otherwise anyone could fill the table.
-				return err
-			}
-			fault = f
-			if keep, err = storedFault(f); err != nil {
-				return err
-			}
-		} else {
-			keep.WorkspaceID, keep.BoardID = tx.Scope()
-		}
-		keep.Sealed = c.Operation.Secret
-		return tx.SaveResponse(ctx, c.Key, keep)
-	})
-	if err == nil {
-		err = fault
-	}
-	return response, err
-}
-
-// keyClaim looks for the response that is stored for an idempotency key.
-type keyClaim struct {
-	load   func() (*store.StoredResponse, error)
-	done   bool
-	stored *store.StoredResponse
-	err    error
-}
-
-var errReplayed = errors.New("a response is stored for the idempotency key")
-
-// run looks for a stored response on its first call. It returns errReplayed if
-// there is one.
-func (k *keyClaim) run() error {
-	if !k.done {
-		k.done = true
-		k.stored, k.err = k.load()
-	}
-	if k.err == nil && k.stored != nil {
-		return errReplayed
-	}
-	return k.err
-}
-
-// attempt runs a command, unless it was already refused or a response is stored for its key. On
-// PostgreSQL, a command on a board looks for the stored response when it loads its first record, so that
-// both take one round trip. If a response is stored, the loader of that record returns an error, which
-// ends the command.
-func (e *Engine) attempt(ctx context.Context, tx *store.Tx, c Call, in any, refused error, claim *keyClaim) (body []byte, err error) {
-	switch {
-	case refused != nil:
-		err = refused
-	case len(c.Operation.Input.records(in)) > 0:
-		err = tx.ExpectKeyClaim(c.Key, claim.run)
-	default:
-		err = claim.run()
-	}
-	if err == nil {
-		err = tx.Attempt(ctx, func() error {
-			out, version, err := c.run(ctx, tx, in)
-			if err == nil {
-				err = claim.run()
-			}
-			if err != nil {
-				return err
-			}
-			body, err = e.encode(c, out, version)
-			return err
-		})
-	}
-	if claim.done {
-		return body, err
-	}
-	claimErr := claim.run()
-	if _, used := board.AsFault(claimErr); used { // the key was used for another request
-		return nil, claimErr
-	}
-	return nil, err
-}
-
-// transient reports whether a refusal depends on more than the request and the data,
-// so that a retry of the same request may succeed.
-func transient(c board.Code) bool {
-	return slices.Contains([]board.Code{
-		board.CodeUnavailable, board.CodeInternal, board.CodeRateLimited, board.CodeUnauthenticated, board.CodeInsufficientScope,
-	}, c)
-}
-
-// replay returns the stored response. If that is a refusal, the first error is its fault. The
-// second error is set if the caller can no longer see what the response describes.
-func replay(ctx context.Context, tx *store.Tx, s *store.StoredResponse) (Response, error, error) {
-	if err := tx.StillVisible(ctx, s.WorkspaceID, s.BoardID); err != nil {
-		return Response{}, nil, err
-	}
-	if s.Fault != "" {
-		fault, err := replayedFault(s)
-		return Response{Replayed: true}, fault, err
-	}
-	return Response{Body: s.Body, Replayed: true}, nil, nil
-}
-
-// faultRecord is a fault as it is stored for an idempotency key.
-type faultRecord struct {
-	Message string         `json:"message"`
-	Reason  board.Reason   `json:"reason,omitzero"`
-	Details []board.Detail `json:"details,omitempty"`
-}
-
-func storedFault(f *board.Fault) (store.StoredResponse, error) {
-	record, err := json.Marshal(faultRecord{f.Message, f.Reason, f.Details})
-	return store.StoredResponse{Fault: f.Code, Body: record}, err
-}
-
-// replayedFault returns a stored fault. Versions before 0.2 stored only the
-// message.
-func replayedFault(s *store.StoredResponse) (*board.Fault, error) {
-	if jsontext.Value(s.Body).Kind() != '{' {
-		return &board.Fault{Code: s.Fault, Message: string(s.Body)}, nil
-	}
-	var r faultRecord
-	err := json.Unmarshal(s.Body, &r)
-	return &board.Fault{Code: s.Fault, Message: r.Message, Reason: r.Reason, Details: r.Details}, err
 }
 
 // run executes the command and writes its audit entry, unless the command started a job.
