@@ -384,3 +384,25 @@ func TestJobsTakeTurns(t *testing.T) {
 		}
 	})
 }
+
+// A retry with the idempotency key of a request that started a job returns the result of the job once
+// the job is done.
+func TestRetryReturnsTheResultOfTheJob(t *testing.T) {
+	t.Parallel()
+	apptest.BothWith(t, apptest.Options{NoJobs: true, JobWait: time.Millisecond}, func(t *testing.T, s *apptest.Service) {
+		w := newWorld(s)
+		in := map[string]any{"boardId": w.board, "name": "Launch again", "includeCards": true}
+		started, waiting := w.ada.Keyed("copy", "copy_board", in), w.ada.Keyed("copy", "copy_board", in)
+		if started.Status != 202 || waiting.Status != 202 || waiting.ID() != started.ID() {
+			t.Fatalf("got %d %s, then %d %s; want 202 and the same job twice", started.Status, started.Raw, waiting.Status, waiting.Raw)
+		}
+		w.run("a", started.ID(), nil)
+		done := w.ada.Keyed("copy", "copy_board", in)
+		if done.Status != 201 || done.Header.Get("Idempotent-Replayed") != "true" || done.Text("name") != "Launch again" {
+			t.Errorf("after the job, got %d %s; want 201 and the board", done.Status, done.Raw)
+		}
+		if got := w.boards(); !slices.Equal(got, []string{"Launch", "Launch again"}) {
+			t.Errorf("got the boards %q, want one copy", got)
+		}
+	})
+}

@@ -92,6 +92,7 @@ type Response struct {
 	Same     bool   // Call.Match matches the entity tag
 	Cookie   *SessionCookie
 	Rate     *board.Rate // the rate limit that the operation itself counted against; nil if none
+	job      string      // id of the job that the call started; "" if it started none
 }
 
 // envelope is the format of successful responses, except streams.
@@ -135,14 +136,15 @@ func (e *Engine) Do(ctx context.Context, c Call) (response Response, err error) 
 		response, err = e.do(ctx, c)
 		return response.Replayed, err
 	})
-	if err == nil && c.Operation.Starts() {
-		if id := startedJob(response.Body); id != "" {
-			return e.awaitJob(ctx, c, id, response.Replayed) // not measured as part of the operation
-		}
+	if err == nil && response.job != "" {
+		return e.awaitJob(ctx, c, response) // not measured as part of the operation
 	}
 	return response, err
 }
 
+// do runs the steps of a call. The refusal of a command with an idempotency key is stored with the key,
+// so such a command reaches writeOnce even if a step before refused it. An error of a step that decides
+// who may call what is never stored.
 func (e *Engine) do(ctx context.Context, c Call) (Response, error) {
 	if err := e.permit(ctx, c); err != nil {
 		return Response{}, err
@@ -152,44 +154,44 @@ func (e *Engine) do(ctx context.Context, c Call) (Response, error) {
 	}
 	sent := c.Arguments.Body
 	c.Arguments.Body = canonical(sent)
-	in, err := c.Operation.Input.decode(c.Arguments)
-	if err == nil {
+	in, refusal := c.Operation.Input.decode(c.Arguments)
+	if refusal == nil {
 		if err := c.Operation.Input.permit(c.Caller, in); err != nil {
 			return Response{}, err
 		}
-		if c.File != nil {
-			in.(fileTaker).TakeFile(c.File)
-		}
 	}
 	if c.Operation.Audience == Guest {
-		if err != nil {
-			return Response{}, err // without a valid input, the owner of the idempotency key is unknown
+		if refusal != nil {
+			return Response{}, refusal // without a valid input, the owner of the idempotency key is unknown
 		}
 		c.Caller.Guest = &board.Guest{Key: board.SecretHash(in.(interface{ GuestKey() string }).GuestKey())}
 	}
-	if err == nil {
-		err = e.openPage(c, in)
-	}
-	if err == nil {
-		err = e.checkOutbound(ctx, in)
-	}
-	if err == nil && c.Operation.before != nil {
-		err = e.prepare(ctx, c, in)
+	for _, step := range []func(context.Context, Call, any) error{e.openPage, e.checkOutbound, e.prepare} {
+		if refusal == nil {
+			refusal = step(ctx, c, in)
+		}
 	}
 	switch {
-	case c.Operation.ReadOnly && err == nil:
+	case refusal != nil && c.Key == "":
+		return Response{}, refusal
+	case c.Operation.ReadOnly:
 		return e.read(ctx, c, in)
-	case c.Operation.ReadOnly || err != nil && c.Key == "":
-		return Response{}, err
 	case c.Key == "":
 		return e.write(ctx, c, in)
 	}
-	return e.writeOnce(ctx, c, in, sent, err)
+	return e.writeOnce(ctx, c, in, sent, refusal)
 }
 
-// prepare runs the part of an operation that precedes the transaction. It does nothing
-// for a sliced operation whose idempotency key was used before.
+// prepare hands the file of the request to the input, and runs the part of an operation that
+// precedes the transaction. It skips this part for a sliced operation whose idempotency key was
+// used before.
 func (e *Engine) prepare(ctx context.Context, c Call, in any) error {
+	if c.File != nil {
+		in.(fileTaker).TakeFile(c.File)
+	}
+	if c.Operation.before == nil {
+		return nil
+	}
 	if c.Operation.sliced && c.Key != "" {
 		used, err := e.db.KeyUsed(ctx, c.Caller, c.Key)
 		if err != nil || used {
@@ -231,8 +233,7 @@ func (e *Engine) read(ctx context.Context, c Call, in any) (Response, error) {
 	}); err != nil || done {
 		return kept, err
 	}
-	body, err := e.encode(c, out, 0)
-	return Response{Body: body, Cookie: cookieOf(out)}, err
+	return e.respond(c, out, 0)
 }
 
 func (e *Engine) write(ctx context.Context, c Call, in any) (Response, error) {
@@ -253,8 +254,9 @@ func (e *Engine) write(ctx context.Context, c Call, in any) (Response, error) {
 	}); err != nil {
 		return Response{}, err
 	}
-	body, err := e.encode(c, out, version)
-	return Response{Body: body, Cookie: cookieOf(out), Rate: rate}, err
+	response, err := e.respond(c, out, version)
+	response.Rate = rate
+	return response, err
 }
 
 // run executes the command and writes its audit entry, unless the command started a job.
@@ -271,6 +273,17 @@ func (c Call) run(ctx context.Context, tx *store.Tx, in any) (out any, version i
 	return out, version, tx.Audit(ctx, c.Operation.Name, c.Operation.subjectOf(out, in))
 }
 
+// respond returns the response for the result of an operation.
+func (e *Engine) respond(c Call, out any, version int64) (r Response, err error) {
+	if j, ok := out.(*board.Job); ok {
+		r.job = j.ID
+	}
+	r.Cookie = cookieOf(out)
+	r.Body, err = e.encode(c, out, version)
+	return r, err
+}
+
+// encode returns the envelope of a result as JSON.
 func (e *Engine) encode(c Call, out any, version int64) ([]byte, error) {
 	env := envelope{Data: out, BoardVersion: version}
 	var next any
@@ -294,7 +307,7 @@ func (e *Engine) encode(c Call, out any, version int64) ([]byte, error) {
 }
 
 // checkOutbound checks the outbound URL of an input, if it has one.
-func (e *Engine) checkOutbound(ctx context.Context, in any) error {
+func (e *Engine) checkOutbound(ctx context.Context, _ Call, in any) error {
 	out, ok := in.(interface{ Outbound() string })
 	if !ok || out.Outbound() == "" {
 		return nil
@@ -306,7 +319,7 @@ func (e *Engine) checkOutbound(ctx context.Context, in any) error {
 }
 
 // openPage verifies the cursor of a call that has one, and stores its key in the input.
-func (e *Engine) openPage(c Call, in any) error {
+func (e *Engine) openPage(_ context.Context, c Call, in any) error {
 	paged, ok := in.(interface{ paging() *Paging })
 	if !ok || paged.paging().Cursor == "" {
 		return nil

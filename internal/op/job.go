@@ -14,8 +14,8 @@ import (
 // JobWait is how long a server waits for a job before it responds with the unfinished job.
 const JobWait = 2 * time.Second
 
-// startedJob returns the id of the job in a response, or "" if the response
-// contains something else.
+// startedJob returns the id of the job in a stored response of an operation that may start one, or ""
+// if the response contains the operation's result.
 func startedJob(body []byte) string {
 	var response struct {
 		Data struct {
@@ -28,10 +28,10 @@ func startedJob(body []byte) string {
 	return response.Data.ID
 }
 
-// awaitJob waits for a job to end, but no longer than c.Wait. It returns the operation's
-// result if the job is done, the job's fault if it failed, and otherwise the job.
-func (e *Engine) awaitJob(ctx context.Context, c Call, id string, replayed bool) (response Response, err error) {
-	response.Replayed = replayed
+// awaitJob waits for the job of a response to end, but no longer than c.Wait. It returns the
+// operation's result if the job is done, the job's fault if it failed, and otherwise the job.
+func (e *Engine) awaitJob(ctx context.Context, c Call, started Response) (response Response, err error) {
+	response.Replayed = started.Replayed
 	wait := c.Wait
 	if wait == 0 {
 		wait = e.JobWait
@@ -40,7 +40,7 @@ func (e *Engine) awaitJob(ctx context.Context, c Call, id string, replayed bool)
 	for pause := 10 * time.Millisecond; ; pause = min(2*pause, 200*time.Millisecond) {
 		var out any
 		if err := e.db.Read(ctx, c.Caller, func(v *store.View) error {
-			j, err := v.Job(ctx, id)
+			j, err := v.Job(ctx, started.job)
 			if err == nil && j.State == board.JobDone {
 				out, err = c.Operation.ofJob(ctx, v, j)
 				return err

@@ -38,21 +38,21 @@ func (e *Engine) writeOnce(ctx context.Context, c Call, in any, sent []byte, ref
 		response Response
 		fault    error
 	)
-	err = e.db.WriteTo(ctx, c.Caller, c.Operation.Input.records(in), func(tx *store.Tx) error {
-		response, fault = Response{}, nil
+	err = e.db.WriteTo(ctx, c.Caller, c.Operation.Input.records(in), func(tx *store.Tx) (err error) {
+		fault = nil
 		claim := keyClaim{load: func() (*store.StoredResponse, error) {
 			return tx.ClaimKey(ctx, c.Key, c.Operation.Name, sum[:], old[:])
 		}}
-		body, err := e.attempt(ctx, tx, c, in, refused, &claim)
+		response, err = e.attempt(ctx, tx, c, in, refused, &claim)
 		if claim.stored != nil {
-			response, fault, err = replay(ctx, tx, claim.stored)
+			response, fault, err = replay(ctx, tx, c.Operation, claim.stored)
 			return err
 		}
 		if claim.err != nil {
 			return err
 		}
-		response.Body, response.Rate = body, tx.Rate()
-		keep := store.StoredResponse{Body: body}
+		response.Rate = tx.Rate()
+		keep := store.StoredResponse{Body: response.Body}
 		if err != nil {
 			f, final := board.AsFault(err)
 			if !final || transient(f.Code) || c.Operation.Audience == Guest {
@@ -102,7 +102,7 @@ func (k *keyClaim) run() error {
 // PostgreSQL, a command on a board looks for the stored response when it loads its first record, so that
 // both take one round trip. If a response is stored, the loader of that record returns an error, which
 // ends the command.
-func (e *Engine) attempt(ctx context.Context, tx *store.Tx, c Call, in any, refused error, claim *keyClaim) (body []byte, err error) {
+func (e *Engine) attempt(ctx context.Context, tx *store.Tx, c Call, in any, refused error, claim *keyClaim) (r Response, err error) {
 	switch {
 	case refused != nil:
 		err = refused
@@ -120,18 +120,18 @@ func (e *Engine) attempt(ctx context.Context, tx *store.Tx, c Call, in any, refu
 			if err != nil {
 				return err
 			}
-			body, err = e.encode(c, out, version)
+			r, err = e.respond(c, out, version)
 			return err
 		})
 	}
 	if claim.done {
-		return body, err
+		return r, err
 	}
 	claimErr := claim.run()
 	if _, used := board.AsFault(claimErr); used { // the key was used for another request
-		return nil, claimErr
+		return Response{}, claimErr
 	}
-	return nil, err
+	return Response{}, err
 }
 
 // transient reports whether a refusal depends on more than the request and the data,
@@ -144,7 +144,7 @@ func transient(c board.Code) bool {
 
 // replay returns the stored response. If that is a refusal, the first error is its fault. The
 // second error is set if the caller can no longer see what the response describes.
-func replay(ctx context.Context, tx *store.Tx, s *store.StoredResponse) (Response, error, error) {
+func replay(ctx context.Context, tx *store.Tx, o *Operation, s *store.StoredResponse) (Response, error, error) {
 	if err := tx.StillVisible(ctx, s.WorkspaceID, s.BoardID); err != nil {
 		return Response{}, nil, err
 	}
@@ -152,7 +152,11 @@ func replay(ctx context.Context, tx *store.Tx, s *store.StoredResponse) (Respons
 		fault, err := replayedFault(s)
 		return Response{Replayed: true}, fault, err
 	}
-	return Response{Body: s.Body, Replayed: true}, nil, nil
+	response := Response{Body: s.Body, Replayed: true}
+	if o.Starts() {
+		response.job = startedJob(s.Body)
+	}
+	return response, nil, nil
 }
 
 // faultRecord is a fault as it is stored for an idempotency key.
