@@ -158,6 +158,22 @@ func TestAuditFilters(t *testing.T) {
 	})
 }
 
+// Entries that v0.2.0 wrote have the operations' current names, and filters find them.
+func TestAuditNamesRenamedOperations(t *testing.T) {
+	t.Parallel()
+	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
+		w := newWorld(s)
+		w.owner.Must("enable_webhook", onWebhook(nil)(w))
+		s.Column("UPDATE audit SET operation = 'switch_on_webhook' WHERE operation = 'enable_webhook' RETURNING id")
+		all := fields{"workspaceId": w.workspace, "limit": 1}
+		for _, in := range []fields{all, with(all, "operation", "enable_webhook")} {
+			if a := w.owner.Must("list_audit_entries", in); a.Text("0.operation") != "enable_webhook" {
+				t.Errorf("with the filter %v, the last entry is %s, want enable_webhook", in, a.Raw)
+			}
+		}
+	})
+}
+
 // Both exports contain the same entries as the list, across several pages.
 func TestAuditExports(t *testing.T) {
 	t.Parallel()

@@ -228,12 +228,12 @@ func TestScopes(t *testing.T) {
 var administrative = []string{
 	"trash_board", "share_board", "remove_board_member", "create_invitation", "list_invitations", "withdraw_invitation",
 	"create_webhook", "list_webhooks", "delete_webhook", "get_webhook_sample", "get_webhook", "update_webhook",
-	"pause_webhook", "switch_on_webhook", "test_webhook",
-	"rotate_webhook_secret", "list_deliveries", "send_deliveries_again", "get_delivery", "send_delivery_again",
+	"pause_webhook", "enable_webhook", "test_webhook",
+	"rotate_webhook_secret", "list_deliveries", "redeliver_many", "get_delivery", "redeliver",
 	"get_delivery_quota",
 	"list_audit_entries", "export_audit_csv", "export_audit_ndjson", "get_public_page", "update_public_page",
 	"renew_public_page",
-	"create_rule", "update_rule", "delete_rule", "switch_on_rule", "switch_off_rule",
+	"create_rule", "update_rule", "delete_rule", "enable_rule", "disable_rule",
 }
 
 func TestScopesMatchTheTable(t *testing.T) {

@@ -40,10 +40,10 @@ func GetDelivery(ctx context.Context, v *store.View, in DeliveryInput) (board.De
 	return v.Delivery(ctx, in.DeliveryID)
 }
 
-// SendDeliveryAgain resends a delivery, with the same id and body, if its status
+// Redeliver resends a delivery, with the same id and body, if its status
 // is failed, gave up or skipped. The delivery counts again against the
 // organization's daily limit.
-func SendDeliveryAgain(ctx context.Context, tx *store.Tx, in DeliveryInput) (board.Delivery, error) {
+func Redeliver(ctx context.Context, tx *store.Tx, in DeliveryInput) (board.Delivery, error) {
 	d, err := tx.Delivery(ctx, in.DeliveryID)
 	if err != nil {
 		return board.Delivery{}, err
@@ -79,23 +79,23 @@ func checkRedelivery(ctx context.Context, tx *store.Tx, webhookID string) error 
 	return canSend(ctx, tx, w)
 }
 
-// SendDeliveriesAgainInput is the input of SendDeliveriesAgain.
-type SendDeliveriesAgainInput struct {
+// RedeliverManyInput is the input of RedeliverMany.
+type RedeliverManyInput struct {
 	WebhookInput
 	DeliveryIDs []string             `json:"deliveryIds,omitempty" minItems:"1" maxItems:"100" doc:"The ids of the deliveries to resend. Defaults to all eligible deliveries in the log." example:"[\"itg_01jb2m3n4p5q6r7s8t9v0w1x2y:v42\"]"`
 	Status      board.DeliveryStatus `json:"status,omitempty" enum:"failed,gave up,skipped" doc:"Only deliveries with this status." example:"gave up"`
 }
 
-// SentAgain lists the deliveries that will be resent.
-type SentAgain struct {
+// Redelivered lists the deliveries that will be resent.
+type Redelivered struct {
 	DeliveryIDs []string `json:"deliveryIds" doc:"The ids of the deliveries that will be resent, newest first." example:"[\"itg_01jb2m3n4p5q6r7s8t9v0w1x2y:v42\"]"`
 }
 
-// SendDeliveriesAgain resends the eligible deliveries in a webhook's log or, if ids are
+// RedeliverMany resends the eligible deliveries in a webhook's log or, if ids are
 // given, the eligible ones among them. If they would exceed the organization's daily
 // limit, it returns an error and resends none.
-func SendDeliveriesAgain(ctx context.Context, tx *store.Tx, in SendDeliveriesAgainInput) (SentAgain, error) {
-	out := SentAgain{DeliveryIDs: []string{}}
+func RedeliverMany(ctx context.Context, tx *store.Tx, in RedeliverManyInput) (Redelivered, error) {
+	out := Redelivered{DeliveryIDs: []string{}}
 	if err := checkRedelivery(ctx, tx, in.WebhookID); err != nil {
 		return out, err
 	}

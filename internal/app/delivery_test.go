@@ -48,17 +48,17 @@ func TestDeliveriesOverTheDailyLimitAreSkipped(t *testing.T) {
 			t.Errorf("the quota is %s, want used and limit to be 500", q.Raw)
 		}
 		again := fields{"deliveryId": skipped.Text("0.id")}
-		if a := ada.Call("send_delivery_again", again); a.Code != board.CodePlanLimit {
+		if a := ada.Call("redeliver", again); a.Code != board.CodePlanLimit {
 			t.Errorf("redelivered over the limit: got status %d, body %s; want plan_limit", a.Status, a.Raw)
 		}
 		s.Clock.Advance(24 * time.Hour)
-		if a := ada.Must("send_delivery_again", again); a.Text("status") != "pending" || a.Text("id") != again["deliveryId"] {
+		if a := ada.Must("redeliver", again); a.Text("status") != "pending" || a.Text("id") != again["deliveryId"] {
 			t.Errorf("redelivered on the next day: got %s, want the same delivery, pending", a.Raw)
 		}
 		if q := ada.Must("get_delivery_quota", fields{"workspaceId": workspace}); q.Get("used") != 1.0 {
 			t.Errorf("the next day's quota is %s, want used to be 1", q.Raw)
 		}
-		if a := ada.Call("send_delivery_again", again); a.Code != board.CodeInvalidRequest ||
+		if a := ada.Call("redeliver", again); a.Code != board.CodeInvalidRequest ||
 			!strings.Contains(a.Message, "pending") {
 			t.Errorf("redelivering a pending delivery: got status %d, body %s; want invalid_request", a.Status, a.Raw)
 		}
@@ -139,11 +139,11 @@ func TestRedeliverMany(t *testing.T) {
 		w := newWorld(s)
 		ids := []string{w.newFailedDelivery(), w.newFailedDelivery(), w.newFailedDelivery()}
 		before := w.owner.Must("get_delivery", fields{"deliveryId": ids[0]})
-		if a := w.owner.Must("send_deliveries_again",
+		if a := w.owner.Must("redeliver_many",
 			fields{"webhookId": w.hook, "deliveryIds": ids[:1]}); !slices.Equal(texts(a.Get("deliveryIds")), ids[:1]) {
 			t.Errorf("redelivering one by ID: got %s, want %v", a.Raw, ids[:1])
 		}
-		if a := w.owner.Must("send_deliveries_again",
+		if a := w.owner.Must("redeliver_many",
 			fields{"webhookId": w.hook, "status": "failed"}); !slices.Equal(texts(a.Get("deliveryIds")),
 			[]string{ids[2], ids[1]}) {
 			t.Errorf("redelivering all that failed: got %s, want %v", a.Raw, []string{ids[2], ids[1]})
@@ -152,13 +152,13 @@ func TestRedeliverMany(t *testing.T) {
 		if after.Text("body") != before.Text("body") || after.Text("status") != "pending" || after.Get("attempts") != 0.0 {
 			t.Errorf("after redelivery the delivery is %s, want the same body, pending and without attempts", after.Raw)
 		}
-		if a := w.owner.Call("send_deliveries_again",
+		if a := w.owner.Call("redeliver_many",
 			fields{"webhookId": w.hook, "deliveryIds": []string{store.NewID("itg_") + ":v1"}}); a.Code != board.CodeNotFound {
 			t.Errorf("redelivering an unknown delivery: got status %d, body %s; want not_found", a.Status, a.Raw)
 		}
 		w.newFailedDelivery()
 		w.owner.Must("pause_webhook", fields{"webhookId": w.hook})
-		if a := w.owner.Call("send_deliveries_again", fields{"webhookId": w.hook}); a.Code != board.CodeInvalidRequest ||
+		if a := w.owner.Call("redeliver_many", fields{"webhookId": w.hook}); a.Code != board.CodeInvalidRequest ||
 			!strings.Contains(a.Message, "disabled") {
 			t.Errorf("redelivering while the webhook is disabled: got status %d, body %s, want invalid_request", a.Status, a.Raw)
 		}

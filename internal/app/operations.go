@@ -396,10 +396,10 @@ func registerWebhooks(r *op.Registry) {
 		"Change a webhook's name, URL or events.", UpdateWebhook, op.Admin, op.Application)
 	op.Command(r, "pause_webhook", "POST /webhooks/{webhookId}/pause",
 		"Disable a webhook. Pending deliveries are skipped.", PauseWebhook, op.Admin, op.Application)
-	op.Command(r, "switch_on_webhook", "POST /webhooks/{webhookId}/switch-on",
+	op.Command(r, "enable_webhook", "POST /webhooks/{webhookId}/enable",
 		"Send a test event, and enable the webhook if the receiver accepts it. Enabling the webhook resets its failure "+
 			"count and makes the caller its owner. Returns the delivery of the test event.",
-		SwitchOnWebhook, op.Admin, op.Application)
+		EnableWebhook, op.Admin, op.Application)
 	op.Command(r, "test_webhook", "POST /webhooks/{webhookId}/test",
 		"Send a test event, even while the webhook is disabled. There is only one attempt.", TestWebhook, op.Admin, op.Application)
 	op.Command(r, "rotate_webhook_secret", "POST /webhooks/{webhookId}/rotate-secret",
@@ -408,15 +408,15 @@ func registerWebhooks(r *op.Registry) {
 		RotateWebhookSecret, op.Admin, op.Application, op.Recent, op.Secret)
 	op.Query(r, "list_deliveries", "GET /webhooks/{webhookId}/deliveries",
 		"List a webhook's deliveries of the last 30 days, newest first. At most the last 100 are kept.", ListDeliveries, op.Admin, op.Application)
-	op.Command(r, "send_deliveries_again", "POST /webhooks/{webhookId}/send-again",
+	op.Command(r, "redeliver_many", "POST /webhooks/{webhookId}/redeliver",
 		"Resend those of a webhook's deliveries whose status is failed, gave up or skipped. "+
 			"Each one counts against the daily limit again.",
-		SendDeliveriesAgain, op.Admin, op.Application)
+		RedeliverMany, op.Admin, op.Application)
 	op.Query(r, "get_delivery", "GET /deliveries/{deliveryId}",
 		"Get a delivery with its attempts and its body.", GetDelivery, op.Admin, op.Application)
-	op.Command(r, "send_delivery_again", "POST /deliveries/{deliveryId}/send-again",
+	op.Command(r, "redeliver", "POST /deliveries/{deliveryId}/redeliver",
 		"Resend a delivery whose status is failed, gave up or skipped. It counts against the daily limit again.",
-		SendDeliveryAgain, op.Admin, op.Application)
+		Redeliver, op.Admin, op.Application)
 	op.Query(r, "get_delivery_quota", "GET /workspaces/{workspaceId}/delivery-quota",
 		"Get the number of today's webhook deliveries in the workspace's organization, and the daily limit.",
 		GetDeliveryQuota, op.Admin, op.Application)

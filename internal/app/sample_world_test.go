@@ -193,7 +193,7 @@ var samples = map[string]func(w *world) fields{
 	"pause_webhook": func(w *world) fields {
 		return fields{"webhookId": w.make("create_webhook", w.newWebhook())}
 	},
-	"switch_on_webhook":     onWebhook(nil),
+	"enable_webhook":        onWebhook(nil),
 	"test_webhook":          onWebhook(nil),
 	"rotate_webhook_secret": onWebhook(fields{"force": true}),
 	"list_deliveries": func(w *world) fields {
@@ -201,10 +201,10 @@ var samples = map[string]func(w *world) fields{
 		w.newFailedDelivery()
 		return onWebhook(nil)(w)
 	},
-	"send_deliveries_again": func(w *world) fields { return onWebhook(fields{"deliveryIds": []string{w.newFailedDelivery()}})(w) },
-	"get_delivery":          func(w *world) fields { return fields{"deliveryId": w.newFailedDelivery()} },
-	"send_delivery_again":   func(w *world) fields { return fields{"deliveryId": w.newFailedDelivery()} },
-	"get_delivery_quota":    func(w *world) fields { return fields{"workspaceId": w.workspace} },
+	"redeliver_many":     func(w *world) fields { return onWebhook(fields{"deliveryIds": []string{w.newFailedDelivery()}})(w) },
+	"get_delivery":       func(w *world) fields { return fields{"deliveryId": w.newFailedDelivery()} },
+	"redeliver":          func(w *world) fields { return fields{"deliveryId": w.newFailedDelivery()} },
+	"get_delivery_quota": func(w *world) fields { return fields{"workspaceId": w.workspace} },
 
 	"list_rules": func(w *world) fields {
 		w.twoRules()
@@ -217,12 +217,12 @@ var samples = map[string]func(w *world) fields{
 			"then": []fields{{"operation": "move_card", "input": fields{"listId": w.list, "position": "top"}}}}
 	},
 	"delete_rule": func(w *world) fields { return fields{"ruleId": w.newRule()} },
-	"switch_on_rule": func(w *world) fields {
+	"enable_rule": func(w *world) fields {
 		id := w.newRule()
-		w.owner.Must("switch_off_rule", fields{"ruleId": id})
+		w.owner.Must("disable_rule", fields{"ruleId": id})
 		return fields{"ruleId": id}
 	},
-	"switch_off_rule": func(w *world) fields { return fields{"ruleId": w.newRule()} },
+	"disable_rule": func(w *world) fields { return fields{"ruleId": w.newRule()} },
 	"dry_run_rule": func(w *world) fields {
 		w.enableAutomation()
 		in := w.rule()
@@ -373,9 +373,9 @@ var samples = map[string]func(w *world) fields{
 // account. They return no boardVersion, and they work even while the board is archived.
 var aboutNoBoard = []string{
 	"cancel_job", "create_invitation", "withdraw_invitation", "create_saved_filter", "update_saved_filter", "delete_saved_filter",
-	"create_webhook", "delete_webhook", "update_webhook", "pause_webhook", "switch_on_webhook", "test_webhook",
+	"create_webhook", "delete_webhook", "update_webhook", "pause_webhook", "enable_webhook", "test_webhook",
 	"rotate_webhook_secret",
-	"send_deliveries_again", "send_delivery_again", "star_board", "unstar_board", "set_collapsed_lists",
+	"redeliver_many", "redeliver", "star_board", "unstar_board", "set_collapsed_lists",
 	"delete_board_template",
 	"watch_board", "unwatch_board", "watch_card", "unwatch_card",
 }

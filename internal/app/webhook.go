@@ -248,11 +248,11 @@ func PauseWebhook(ctx context.Context, tx *store.Tx, in WebhookInput) (board.Web
 	return w, err
 }
 
-// SwitchOnWebhook sends a test event. If the receiver accepts it, the webhook is
+// EnableWebhook sends a test event. If the receiver accepts it, the webhook is
 // enabled, its failure count is reset, and the caller becomes its owner.
-// SwitchOnWebhook returns the delivery of the test event, so that the caller can
+// EnableWebhook returns the delivery of the test event, so that the caller can
 // follow it.
-func SwitchOnWebhook(ctx context.Context, tx *store.Tx, in WebhookInput) (board.Delivery, error) {
+func EnableWebhook(ctx context.Context, tx *store.Tx, in WebhookInput) (board.Delivery, error) {
 	return testWebhook(ctx, tx, in.WebhookID, tx.Caller().UserID)
 }
 

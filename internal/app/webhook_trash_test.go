@@ -55,7 +55,7 @@ func TestWebhooksOfATrashedBoard(t *testing.T) {
 		}
 		input := fields{"webhookId": older}
 		for name, in := range map[string]fields{"update_webhook": with(input, "name", "Other"), "test_webhook": input,
-			"switch_on_webhook": input, "rotate_webhook_secret": input} {
+			"enable_webhook": input, "rotate_webhook_secret": input} {
 			if a := ada.Call(name, in); a.Code != board.CodeInvalidRequest || !strings.Contains(a.Message, "is in the trash") {
 				t.Errorf("%s of a webhook whose board is in the trash: got status %d, body %s; want invalid_request", name,
 					a.Status, a.Raw)
@@ -79,11 +79,11 @@ func TestWebhooksOfATrashedBoard(t *testing.T) {
 		if n := disabledEmails(s, newer); n != 1 {
 			t.Errorf("got %d emails to the owner, want 1", n)
 		}
-		if a := ada.Call("switch_on_webhook", fields{"webhookId": newer}); a.Code != board.CodePlanLimit {
+		if a := ada.Call("enable_webhook", fields{"webhookId": newer}); a.Code != board.CodePlanLimit {
 			t.Errorf("enabling a webhook over the limit: got status %d, body %s; want plan_limit", a.Status, a.Raw)
 		}
 		ada.Must("delete_webhook", fields{"webhookId": other.ID()})
-		ada.Must("switch_on_webhook", fields{"webhookId": newer})
+		ada.Must("enable_webhook", fields{"webhookId": newer})
 
 		// Webhooks can be paused and deleted while the board is in the trash.
 		ada.Must("trash_board", fields{"boardId": first})

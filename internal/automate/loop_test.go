@@ -124,7 +124,7 @@ func TestRuleStopsIfOwnerIsNoLongerAdmin(t *testing.T) {
 		}
 		// A person who enables a rule, or changes its query or actions, becomes its
 		// owner.
-		if r := w.ada.Must("switch_on_rule", fields{"ruleId": id}); r.Text("owner.id") != w.ada.ID {
+		if r := w.ada.Must("enable_rule", fields{"ruleId": id}); r.Text("owner.id") != w.ada.ID {
 			t.Errorf("got the rule %s, want the owner %s", r.Raw, w.ada.ID)
 		}
 		w.ada.Must("share_board", fields{"boardId": w.board, "userId": w.bob.ID, "role": "admin"})

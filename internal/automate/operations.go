@@ -30,11 +30,11 @@ func AddOperations(r *op.Registry) *op.Registry {
 		s.updateRule, op.Admin, op.Application)
 	op.Command(r, "delete_rule", "DELETE /rules/{ruleId}",
 		"Delete an automation rule and its log. Changes that the rule made are kept.", deleteRule, op.Admin, op.Application)
-	op.Command(r, "switch_on_rule", "POST /rules/{ruleId}/switch-on",
+	op.Command(r, "enable_rule", "POST /rules/{ruleId}/enable",
 		"Enable an automation rule. If it was disabled, the caller becomes its owner. Events that happened while it "+
 			"was disabled are not handled.",
 		s.enableRule, op.Admin, op.Application)
-	op.Command(r, "switch_off_rule", "POST /rules/{ruleId}/switch-off",
+	op.Command(r, "disable_rule", "POST /rules/{ruleId}/disable",
 		"Disable an automation rule.", disableRule, op.Admin, op.Application)
 	op.Query(r, "dry_run_rule", "POST /boards/{boardId}/rule-dry-run",
 		"Test an automation rule without changing anything. Checks the 50 most recently changed cards of the board. "+

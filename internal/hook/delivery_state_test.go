@@ -123,13 +123,13 @@ func TestStatesOfADelivery(t *testing.T) {
 				t.Errorf("got %s and %s (%q) with %d sent; want delivered and skipped with 1 sent", log[0].Status,
 					log[1].Status, log[1].Reason, len(to.received()))
 			}
-			if _, err := try(w, w.ada, app.SendDeliveryAgain, app.DeliveryInput{DeliveryID: log[1].ID}); !board.IsCode(err,
+			if _, err := try(w, w.ada, app.Redeliver, app.DeliveryInput{DeliveryID: log[1].ID}); !board.IsCode(err,
 				board.CodePlanLimit) {
 				t.Errorf("redelivering on the same day: got error %v, want code %s", err, board.CodePlanLimit)
 			}
 			do(w, w.ada, app.TestWebhook, webhookInput(h.ID)) // test events are always delivered
 			advance(24 * time.Hour)
-			do(w, w.ada, app.SendDeliveryAgain, app.DeliveryInput{DeliveryID: log[1].ID})
+			do(w, w.ada, app.Redeliver, app.DeliveryInput{DeliveryID: log[1].ID})
 			w.card()
 			advance(time.Minute)
 			if n := len(to.received()); n != 4 {
@@ -197,7 +197,7 @@ func redeliver(ended board.DeliveryStatus, status int) func(*testing.T, *world) 
 		w.setVisibility(board.VisibleToWorkspace)
 		sent := len(to.received())
 		to.respondWith(func(nth int, w http.ResponseWriter, r *http.Request) { sequence(500, 200)(nth-sent, w, r) })
-		if d := do(w, w.ada, app.SendDeliveryAgain,
+		if d := do(w, w.ada, app.Redeliver,
 			app.DeliveryInput{DeliveryID: before.ID}); d.Status != board.DeliveryPending || d.Attempts != 0 {
 			t.Errorf("got %s after %d attempts, want pending after 0", d.Status, d.Attempts)
 		}
@@ -214,7 +214,7 @@ func redeliver(ended board.DeliveryStatus, status int) func(*testing.T, *world) 
 				t.Errorf("got redelivery %s, want the same ID and body", p.body)
 			}
 		}
-		if _, err := try(w, w.ada, app.SendDeliveryAgain, app.DeliveryInput{DeliveryID: before.ID}); err == nil {
+		if _, err := try(w, w.ada, app.Redeliver, app.DeliveryInput{DeliveryID: before.ID}); err == nil {
 			t.Error("redelivering a successful delivery: got no error, want one")
 		}
 	}

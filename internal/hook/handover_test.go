@@ -26,7 +26,7 @@ func TestLateHandOverCausesNoDuplicateDelivery(t *testing.T) {
 		wantDeliveries(t, to, 2) // the first attempt and its retry
 		w.wantStatus(h.ID, board.DeliveryFailed)
 		// A redelivery by a person has the same ID and is not a duplicate.
-		do(w, w.ada, app.SendDeliveryAgain, app.DeliveryInput{DeliveryID: w.onlyDelivery(h.ID).ID})
+		do(w, w.ada, app.Redeliver, app.DeliveryInput{DeliveryID: w.onlyDelivery(h.ID).ID})
 		advance(time.Minute)
 		wantDeliveries(t, to, 3)
 		w.wantStatus(h.ID, board.DeliveryDelivered)

@@ -184,7 +184,7 @@ func TestStatesOfAWebhook(t *testing.T) {
 				to.respondWith(nil)
 				bob := w.person("bob")
 				w.joins(bob, board.WorkspaceAdmin)
-				test := do(w, bob, app.SwitchOnWebhook, webhookInput(h.ID))
+				test := do(w, bob, app.EnableWebhook, webhookInput(h.ID))
 				advance(time.Second)
 				w.wantOn(h.ID, 0)
 				if owner := w.stored(h.ID).OwnerID; owner != bob {
@@ -212,7 +212,7 @@ func TestStatesOfAWebhook(t *testing.T) {
 				stop := w.engine()
 				bob := w.person(fmt.Sprint("bob", status))
 				w.joins(bob, board.WorkspaceAdmin)
-				do(w, bob, app.SwitchOnWebhook, webhookInput(h.ID))
+				do(w, bob, app.EnableWebhook, webhookInput(h.ID))
 				advance(time.Hour)
 				stop()
 				w.wantOff(h.ID, board.OffPaused)
@@ -238,7 +238,7 @@ func TestStatesOfAWebhook(t *testing.T) {
 				w.wantOn(h.ID, 0)
 				w.wantStatus(h.ID, board.DeliverySkipped)
 				for name, fn := range map[string]func(context.Context, *store.Tx, app.WebhookInput) (board.Delivery, error){
-					"test": app.TestWebhook, "enable": app.SwitchOnWebhook,
+					"test": app.TestWebhook, "enable": app.EnableWebhook,
 				} {
 					if _, err := try(w, w.ada, fn, webhookInput(h.ID)); err == nil {
 						t.Errorf("%s of a confidential board's webhook: got no error, want one", name)

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"fmt"
@@ -128,6 +129,12 @@ func (tx *Tx) auditIn(ctx context.Context, workspaces []string, boardID, operati
 	return nil
 }
 
+// renamedOperations contains the current names of operations by those in entries that v0.2.0 wrote.
+var renamedOperations = map[string]string{
+	"switch_on_webhook": "enable_webhook", "switch_on_rule": "enable_rule", "switch_off_rule": "disable_rule",
+	"send_delivery_again": "redeliver", "send_deliveries_again": "redeliver_many",
+}
+
 // AuditFilter selects entries of the audit log. An empty field matches all entries,
 // except that Until is required.
 type AuditFilter struct {
@@ -147,7 +154,7 @@ const auditSelect = `SELECT a.id, a.at, a.operation, a.actor_type, a.actor_id, u
 	LEFT JOIN users su ON su.id = a.subject LEFT JOIN cards sc ON sc.id = a.subject LEFT JOIN lists sl ON sl.id = a.subject LEFT
 	JOIN webhooks sh ON sh.id = a.subject
 	WHERE a.workspace_id = $1 AND ($3 = '' OR a.id < $3) AND a.at >= $4 AND a.at < $5 AND a.id >= $11
-	AND ($6 = '' OR a.actor_id = $6 OR a.actor_type = $6) AND ($7 = '' OR a.operation = $7) AND ($8 = '' OR a.board_id = $8)
+	AND ($6 = '' OR a.actor_id = $6 OR a.actor_type = $6) AND ($7 = '' OR a.operation IN ($7, $12)) AND ($8 = '' OR a.board_id = $8)
 	AND ($9 = '' OR a.token_id = $9)
 	ORDER BY a.id DESC LIMIT $10`
 
@@ -157,7 +164,12 @@ func (v *View) AuditEntries(ctx context.Context, w board.Workspace, f AuditFilte
 	out := []board.AuditEntry{}
 	var spans []auditSpan
 	args := []any{w.ID, v.caller.UserID, before, int64(f.From), int64(f.Until), f.Actor, f.Operation, f.BoardID, f.TokenID, limit,
-		minID("aud_", f.From.Time())}
+		minID("aud_", f.From.Time()), f.Operation}
+	for old, current := range renamedOperations {
+		if f.Operation == current {
+			args[11] = old
+		}
+	}
 	err := v.each(ctx, auditSelect, args, func(rows *sql.Rows) error {
 		e, details, visible, err := v.scanAudit(rows, w.Role)
 		if err != nil {
@@ -194,6 +206,7 @@ func (v *View) scanAudit(rows *sql.Rows, role board.WorkspaceRole) (e board.Audi
 		&e.Subject, &e.SubjectName, &e.RequestID, &text); err != nil {
 		return e, d, false, err
 	}
+	e.Operation = cmp.Or(renamedOperations[e.Operation], e.Operation)
 	if err = json.Unmarshal(text, &d); err != nil {
 		return e, d, false, fmt.Errorf("decode details of %s: %w", e.ID, err)
 	}

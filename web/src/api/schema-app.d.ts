@@ -504,7 +504,7 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/deliveries/{deliveryId}/send-again": {
+    "/deliveries/{deliveryId}/redeliver": {
         parameters: {
             query?: never;
             header?: never;
@@ -517,7 +517,7 @@ export interface paths {
          * Resend a delivery whose status is failed, gave up or skipped
          * @description Resend a delivery whose status is failed, gave up or skipped. It counts against the daily limit again.
          */
-        post: operations["send_delivery_again"];
+        post: operations["redeliver"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1064,7 +1064,7 @@ export interface paths {
         patch: operations["update_rule"];
         trace?: never;
     };
-    "/rules/{ruleId}/switch-off": {
+    "/rules/{ruleId}/disable": {
         parameters: {
             query?: never;
             header?: never;
@@ -1077,14 +1077,14 @@ export interface paths {
          * Disable an automation rule
          * @description Disable an automation rule.
          */
-        post: operations["switch_off_rule"];
+        post: operations["disable_rule"];
         delete?: never;
         options?: never;
         head?: never;
         patch?: never;
         trace?: never;
     };
-    "/rules/{ruleId}/switch-on": {
+    "/rules/{ruleId}/enable": {
         parameters: {
             query?: never;
             header?: never;
@@ -1097,7 +1097,7 @@ export interface paths {
          * Enable an automation rule
          * @description Enable an automation rule. If it was disabled, the caller becomes its owner. Events that happened while it was disabled are not handled.
          */
-        post: operations["switch_on_rule"];
+        post: operations["enable_rule"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1412,6 +1412,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/webhooks/{webhookId}/enable": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send a test event, and enable the webhook if the receiver accepts it
+         * @description Send a test event, and enable the webhook if the receiver accepts it. Enabling the webhook resets its failure count and makes the caller its owner. Returns the delivery of the test event.
+         */
+        post: operations["enable_webhook"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/webhooks/{webhookId}/pause": {
         parameters: {
             query?: never;
@@ -1432,6 +1452,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/webhooks/{webhookId}/redeliver": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Resend those of a webhook's deliveries whose status is failed, gave up or skipped
+         * @description Resend those of a webhook's deliveries whose status is failed, gave up or skipped. Each one counts against the daily limit again.
+         */
+        post: operations["redeliver_many"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/webhooks/{webhookId}/rotate-secret": {
         parameters: {
             query?: never;
@@ -1446,46 +1486,6 @@ export interface paths {
          * @description Create a new signing secret for a webhook. The response contains the secret, which is shown only once. For 24 hours, deliveries are signed with both the new and the previous secret.
          */
         post: operations["rotate_webhook_secret"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/webhooks/{webhookId}/send-again": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Resend those of a webhook's deliveries whose status is failed, gave up or skipped
-         * @description Resend those of a webhook's deliveries whose status is failed, gave up or skipped. Each one counts against the daily limit again.
-         */
-        post: operations["send_deliveries_again"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/webhooks/{webhookId}/switch-on": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Send a test event, and enable the webhook if the receiver accepts it
-         * @description Send a test event, and enable the webhook if the receiver accepts it. Enabling the webhook resets its failure count and makes the caller its owner. Returns the delivery of the test event.
-         */
-        post: operations["switch_on_webhook"];
         delete?: never;
         options?: never;
         head?: never;
@@ -3799,6 +3799,15 @@ export interface components {
              */
             welcome: string;
         };
+        Redelivered: {
+            /**
+             * @description The ids of the deliveries that will be resent, newest first.
+             * @example [
+             *       "itg_01jb2m3n4p5q6r7s8t9v0w1x2y:v42"
+             *     ]
+             */
+            deliveryIds: string[];
+        };
         Rule: {
             /**
              * @description The id of the board.
@@ -3980,15 +3989,6 @@ export interface components {
              * @example true
              */
             sent: boolean;
-        };
-        SentAgain: {
-            /**
-             * @description The ids of the deliveries that will be resent, newest first.
-             * @example [
-             *       "itg_01jb2m3n4p5q6r7s8t9v0w1x2y:v42"
-             *     ]
-             */
-            deliveryIds: string[];
         };
         Session: {
             /**
@@ -7798,7 +7798,7 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
-    send_delivery_again: {
+    redeliver: {
         parameters: {
             query?: never;
             header?: {
@@ -10801,7 +10801,7 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
-    switch_off_rule: {
+    disable_rule: {
         parameters: {
             query?: never;
             header?: {
@@ -10893,7 +10893,7 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
-    switch_on_rule: {
+    enable_rule: {
         parameters: {
             query?: never;
             header?: {
@@ -12504,6 +12504,72 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    enable_webhook: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes retries safe. If you repeat the request with the same key within 24 hours, you get the first response, with the Idempotent-Replayed header. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description The id of the webhook. */
+                webhookId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Resource": components["headers"]["X-RateLimit-Resource"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": {
+                     *         "id": "itg_01jb2m3n4p5q6r7s8t9v0w1x2y:v18",
+                     *         "webhookId": "whk_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                     *         "type": "webhook.test",
+                     *         "boardId": "brd_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                     *         "boardVersion": 18,
+                     *         "status": "pending",
+                     *         "reason": "waiting for earlier deliveries",
+                     *         "httpStatus": null,
+                     *         "attempts": 0,
+                     *         "nextAttemptAt": "2026-03-02T09:00:00.000Z",
+                     *         "createdAt": "2026-03-02T09:00:00.000Z",
+                     *         "endedAt": null
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        /**
+                         * @description Version of the board after this change. Absent if no board was changed.
+                         * @example 42
+                         */
+                        boardVersion?: number;
+                        data: components["schemas"]["Delivery"];
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            402: components["responses"]["PaymentRequired"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     pause_webhook: {
         parameters: {
             query?: never;
@@ -12575,6 +12641,90 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             409: components["responses"]["Conflict"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    redeliver_many: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes retries safe. If you repeat the request with the same key within 24 hours, you get the first response, with the Idempotent-Replayed header. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description The id of the webhook. */
+                webhookId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "deliveryIds": [
+                 *         "itg_01jb2m3n4p5q6r7s8t9v0w1x2y:v18"
+                 *       ]
+                 *     }
+                 */
+                "application/json": {
+                    /**
+                     * @description The ids of the deliveries to resend. Defaults to all eligible deliveries in the log.
+                     * @example [
+                     *       "itg_01jb2m3n4p5q6r7s8t9v0w1x2y:v42"
+                     *     ]
+                     */
+                    deliveryIds?: string[];
+                    /**
+                     * @description Only deliveries with this status.
+                     * @example gave up
+                     * @enum {string}
+                     */
+                    status?: "failed" | "gave up" | "skipped";
+                };
+            };
+        };
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Resource": components["headers"]["X-RateLimit-Resource"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": {
+                     *         "deliveryIds": [
+                     *           "itg_01jb2m3n4p5q6r7s8t9v0w1x2y:v18"
+                     *         ]
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        /**
+                         * @description Version of the board after this change. Absent if no board was changed.
+                         * @example 42
+                         */
+                        boardVersion?: number;
+                        data: components["schemas"]["Redelivered"];
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            402: components["responses"]["PaymentRequired"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -12669,156 +12819,6 @@ export interface operations {
             409: components["responses"]["Conflict"];
             413: components["responses"]["TooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
-            429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    send_deliveries_again: {
-        parameters: {
-            query?: never;
-            header?: {
-                /** @description Makes retries safe. If you repeat the request with the same key within 24 hours, you get the first response, with the Idempotent-Replayed header. */
-                "Idempotency-Key"?: string;
-            };
-            path: {
-                /** @description The id of the webhook. */
-                webhookId: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: {
-            content: {
-                /**
-                 * @example {
-                 *       "deliveryIds": [
-                 *         "itg_01jb2m3n4p5q6r7s8t9v0w1x2y:v18"
-                 *       ]
-                 *     }
-                 */
-                "application/json": {
-                    /**
-                     * @description The ids of the deliveries to resend. Defaults to all eligible deliveries in the log.
-                     * @example [
-                     *       "itg_01jb2m3n4p5q6r7s8t9v0w1x2y:v42"
-                     *     ]
-                     */
-                    deliveryIds?: string[];
-                    /**
-                     * @description Only deliveries with this status.
-                     * @example gave up
-                     * @enum {string}
-                     */
-                    status?: "failed" | "gave up" | "skipped";
-                };
-            };
-        };
-        responses: {
-            /** @description Success. */
-            200: {
-                headers: {
-                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
-                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                    "X-RateLimit-Resource": components["headers"]["X-RateLimit-Resource"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "data": {
-                     *         "deliveryIds": [
-                     *           "itg_01jb2m3n4p5q6r7s8t9v0w1x2y:v18"
-                     *         ]
-                     *       }
-                     *     }
-                     */
-                    "application/json": {
-                        /**
-                         * @description Version of the board after this change. Absent if no board was changed.
-                         * @example 42
-                         */
-                        boardVersion?: number;
-                        data: components["schemas"]["SentAgain"];
-                    };
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            402: components["responses"]["PaymentRequired"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["TooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    switch_on_webhook: {
-        parameters: {
-            query?: never;
-            header?: {
-                /** @description Makes retries safe. If you repeat the request with the same key within 24 hours, you get the first response, with the Idempotent-Replayed header. */
-                "Idempotency-Key"?: string;
-            };
-            path: {
-                /** @description The id of the webhook. */
-                webhookId: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Success. */
-            200: {
-                headers: {
-                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
-                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                    "X-RateLimit-Resource": components["headers"]["X-RateLimit-Resource"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "data": {
-                     *         "id": "itg_01jb2m3n4p5q6r7s8t9v0w1x2y:v18",
-                     *         "webhookId": "whk_01jb2m3n4p5q6r7s8t9v0w1x2y",
-                     *         "type": "webhook.test",
-                     *         "boardId": "brd_01jb2m3n4p5q6r7s8t9v0w1x2y",
-                     *         "boardVersion": 18,
-                     *         "status": "pending",
-                     *         "reason": "waiting for earlier deliveries",
-                     *         "httpStatus": null,
-                     *         "attempts": 0,
-                     *         "nextAttemptAt": "2026-03-02T09:00:00.000Z",
-                     *         "createdAt": "2026-03-02T09:00:00.000Z",
-                     *         "endedAt": null
-                     *       }
-                     *     }
-                     */
-                    "application/json": {
-                        /**
-                         * @description Version of the board after this change. Absent if no board was changed.
-                         * @example 42
-                         */
-                        boardVersion?: number;
-                        data: components["schemas"]["Delivery"];
-                    };
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            402: components["responses"]["PaymentRequired"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];

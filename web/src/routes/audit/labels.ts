@@ -26,11 +26,11 @@ const groups: Record<string, Record<string, string>> = {
     create_webhook: 'created the webhook {}',
     update_webhook: 'changed the webhook {}',
     pause_webhook: 'paused the webhook {}',
-    switch_on_webhook: 'asked to turn on the webhook {}',
+    enable_webhook: 'asked to turn on the webhook {}',
     test_webhook: 'sent a test event',
     rotate_webhook_secret: 'rotated the secret of the webhook {}',
-    send_delivery_again: 'redelivered a webhook event',
-    send_deliveries_again: 'redelivered events of the webhook {}',
+    redeliver: 'redelivered a webhook event',
+    redeliver_many: 'redelivered events of the webhook {}',
     delete_webhook: 'deleted the webhook {}',
   },
   Boards: {
@@ -104,8 +104,8 @@ const groups: Record<string, Record<string, string>> = {
     create_rule: 'created the rule {}',
     update_rule: 'changed the rule {}',
     delete_rule: 'deleted the rule {}',
-    switch_on_rule: 'turned on the rule {}',
-    switch_off_rule: 'turned off the rule {}',
+    enable_rule: 'turned on the rule {}',
+    disable_rule: 'turned off the rule {}',
   },
 }
 
