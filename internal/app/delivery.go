@@ -56,7 +56,7 @@ func Redeliver(ctx context.Context, tx *store.Tx, in DeliveryInput) (board.Deliv
 	}
 	if !d.Status.CanRedeliver() {
 		return board.Delivery{}, board.Invalid("deliveryId: the status of the delivery is %q. Only deliveries with "+
-			"the status failed, gave up or skipped can be sent again.", d.Status).In("deliveryId", board.RuleValue)
+			"the status failed, gave up or skipped can be redelivered.", d.Status).In("deliveryId", board.RuleValue)
 	}
 	if err := tx.Redeliver(ctx, d.ID); err != nil {
 		return board.Delivery{}, err

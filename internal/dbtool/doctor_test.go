@@ -90,6 +90,7 @@ func TestDoctorFindsAndRepairs(t *testing.T) {
 			{cause: "UPDATE boards SET activity_bytes = 0 WHERE id = 'BOARD'", want: "board BOARD: the size of its content is wrong"},
 			{cause: "UPDATE boards SET next_number = 3 WHERE id = 'BOARD'", want: "board BOARD: the next card number is already in use"},
 			{cause: "UPDATE cards SET comments = 5 WHERE id = 'CARD'", want: "card CARD: the number of comments is wrong"},
+			{cause: "UPDATE cards SET attachments = 5 WHERE id = 'CARD'", want: "card CARD: the number of attachments is wrong"},
 			{cause: "UPDATE cards SET items_total = 0 WHERE id = 'CARD'", want: "card CARD: the number of checklist items is wrong"},
 			{cause: "UPDATE cards SET items_done = 2 WHERE id = 'CARD'", want: "card CARD: the number of completed checklist items is wrong"},
 			{cause: "UPDATE boards SET version = version - 1 WHERE id = 'BOARD'",

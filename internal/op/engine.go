@@ -142,9 +142,8 @@ func (e *Engine) Do(ctx context.Context, c Call) (response Response, err error) 
 	return response, err
 }
 
-// do runs the steps of a call. The refusal of a command with an idempotency key is stored with the key,
-// so such a command reaches writeOnce even if a step before refused it. An error of a step that decides
-// who may call what is never stored.
+// do runs the steps of a call. If a step refuses a command with an idempotency key, do still calls
+// writeOnce, which stores the refusal. It does not store that the caller lacks a permission.
 func (e *Engine) do(ctx context.Context, c Call) (Response, error) {
 	if err := e.permit(ctx, c); err != nil {
 		return Response{}, err
@@ -182,8 +181,8 @@ func (e *Engine) do(ctx context.Context, c Call) (Response, error) {
 	return e.writeOnce(ctx, c, in, sent, refusal)
 }
 
-// prepare hands the file of the request to the input, and runs the part of an operation that
-// precedes the transaction. It skips this part for a sliced operation whose idempotency key was
+// prepare passes the file of the request to the input and runs the part of an operation that
+// precedes the transaction. It skips that part for a sliced operation whose idempotency key was
 // used before.
 func (e *Engine) prepare(ctx context.Context, c Call, in any) error {
 	if c.File != nil {

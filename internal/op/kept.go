@@ -10,16 +10,16 @@ import (
 	"cardwall/internal/store"
 )
 
-// Basis is what a response depends on besides its input. The zero Basis means that it depends on more
-// than a Basis can express.
+// Basis is what a response depends on besides its input. The zero Basis means that the response must
+// not be cached.
 type Basis struct {
-	BoardID string // the response depends on the content of this board
-	Values  string // any other values that it depends on, such as what the words me and today mean
+	BoardID string // the board whose content the response depends on
+	Values  string // other values that it depends on, such as the meaning of the words me and today
 }
 
 // Kept caches the responses of a query in memory and gives them an entity tag. Fn authorizes the caller
 // and returns the basis of the response. Responses with the same input and basis must be the same for
-// all authorized callers. A response with the zero Basis is not cached.
+// all authorized callers.
 func Kept[I any](fn func(ctx context.Context, v *store.View, in I) (Basis, error)) Option {
 	return option(func(o *Operation) {
 		o.kept = func(ctx context.Context, v *store.View, in any) (Basis, error) { return fn(ctx, v, *in.(*I)) }

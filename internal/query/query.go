@@ -108,10 +108,10 @@ func (q Query) Echo() []Term {
 	return out
 }
 
-// Resolved returns a text that identifies the conditions of the query with their ids and times. Where
-// two queries with the same parameters return the same text, they match the same cards of a board.
-// Resolved returns false if a condition depends on the time of day, as overdue does, or on the caller,
-// as a name or email address does that was not replaced by an id.
+// Resolved returns a text that identifies the conditions of the query with their ids and times. Two
+// queries with the same parameters and the same text match the same cards of a board. Resolved returns
+// false if a condition depends on the time of day, as overdue does, or on the caller, as do people's
+// names and email addresses that were not replaced by ids.
 func (q Query) Resolved() (text string, ok bool) {
 	for _, t := range q.terms {
 		if (t.kind == kindIs || t.kind == kindPlan) && t.names("overdue") {

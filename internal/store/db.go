@@ -288,9 +288,9 @@ func (db *DB) WriteTo(ctx context.Context, caller board.Caller, records []string
 	if err != nil {
 		return err
 	}
-	db.committed(tx)
 	ended(true)
 	ended = func(bool) {}
+	db.committed(tx)
 	return nil
 }
 
