@@ -1,0 +1,110 @@
+package store_test
+
+import (
+	"crypto/sha256"
+	"database/sql"
+	"encoding/hex"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"cardwall/internal/apptest"
+	"cardwall/internal/sqldb"
+	"cardwall/internal/store"
+)
+
+// baseline is the schema version of Cardwall v0.2.1.
+const baseline = 51
+
+// Migrations up to the baseline create the schema that v0.2.1 created. A hash of each
+// object's definition stands for that schema. On PostgreSQL, it omits what only servers
+// before v0.2.1 need, and the partitions, whose bounds depend on the time.
+func TestMigrationsCreateTheBaseline(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		driver  string
+		migrate func(*testing.T) (address string)
+		query   string
+		want    string
+	}{
+		"sqlite": {
+			driver: "sqlite",
+			migrate: func(t *testing.T) string {
+				file := filepath.Join(t.TempDir(), "cardwall.db")
+				if err := sqldb.MigrateFile(t.Context(), file, store.Migrations(), baseline); err != nil {
+					t.Fatal(err)
+				}
+				return file
+			},
+			query: `SELECT type || ' ' || name || ' ' || sql FROM sqlite_schema WHERE sql IS NOT NULL AND (type IN ('index', 'trigger', 'view')
+					OR name = 'texts_words')
+				UNION ALL SELECT 'table ' || l.name || ' ' || l.strict || l.wr FROM pragma_table_list l WHERE ` + ownTables + `
+				UNION ALL SELECT concat_ws(' ', 'column', l.name, c.cid, c.name, c.type, c."notnull", c.dflt_value, c.pk)
+					FROM pragma_table_list l JOIN pragma_table_info(l.name) c WHERE ` + ownTables + `
+				UNION ALL SELECT concat_ws(' ', 'reference', l.name, f."from", f."table", f."to", f.on_delete)
+					FROM pragma_table_list l JOIN pragma_foreign_key_list(l.name) f WHERE ` + ownTables,
+			want: "99e448919279eabaf63913241ce15cb3935a9c9488b9448cbac4cb9f39bfbe62",
+		},
+		"postgres": {
+			driver: "pgx",
+			migrate: func(t *testing.T) string {
+				address := apptest.EmptyPostgresURL(t)
+				if err := sqldb.MigratePostgres(t.Context(), address, store.Migrations(), baseline); err != nil {
+					t.Fatal(err)
+				}
+				return address
+			},
+			query: `WITH own AS (SELECT * FROM pg_class WHERE relnamespace = 'public'::regnamespace AND NOT relispartition
+					AND relname NOT IN ('goose_db_version', 'migration_lease', 'letters'))
+				SELECT concat_ws(' ', 'table', relname, relkind, relpersistence) FROM own WHERE relkind IN ('r', 'p', 'v')
+				UNION ALL SELECT concat_ws(' ', 'column', relname, attnum, attname, format_type(atttypid, atttypmod), collname,
+					attnotnull, attidentity, attstorage, pg_get_expr(adbin, adrelid))
+					FROM own JOIN pg_attribute a ON attrelid = own.oid LEFT JOIN pg_attrdef ON adrelid = own.oid AND adnum = attnum
+					LEFT JOIN pg_collation c ON c.oid = attcollation WHERE attnum > 0 AND NOT attisdropped AND relkind IN ('r', 'p')
+				UNION ALL SELECT pg_get_indexdef(oid) || COALESCE(' ' || reloptions::text, '') FROM own WHERE relkind IN ('i', 'I')
+				UNION ALL SELECT concat_ws(' ', 'constraint', relname, conname, pg_get_constraintdef(c.oid))
+					FROM own JOIN pg_constraint c ON conrelid = own.oid
+				UNION ALL SELECT pg_get_triggerdef(t.oid) FROM own JOIN pg_trigger t ON tgrelid = own.oid
+					WHERE NOT tgisinternal AND tgname <> 'activity_comment_text'
+				UNION ALL SELECT pg_get_functiondef(oid) FROM pg_proc
+					WHERE pronamespace = 'public'::regnamespace AND proname <> 'activity_comment_text'`,
+			want: "9b4567c9f27d90549d595adf28b95ea5bd67106bc285fa6c76980573015d9c83",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			db, err := sql.Open(test.driver, test.migrate(t))
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer db.Close()
+			rows, err := db.QueryContext(t.Context(), test.query)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer rows.Close()
+			var objects []string
+			for rows.Next() {
+				var definition string
+				if err := rows.Scan(&definition); err != nil {
+					t.Fatal(err)
+				}
+				definition = strings.Join(strings.Fields(definition), " ")
+				objects = append(objects, strings.NewReplacer(`"`, "", "( ", "(", " )", ")").Replace(definition))
+			}
+			if err := rows.Err(); err != nil {
+				t.Fatal(err)
+			}
+			slices.Sort(objects)
+			text := strings.Join(objects, "\n")
+			sum := sha256.Sum256([]byte(text))
+			if got := hex.EncodeToString(sum[:]); got != test.want {
+				t.Errorf("got hash %s, want %s; the objects are:\n%s", got, test.want, text)
+			}
+		})
+	}
+}
+
+// ownTables is true for the tables of Cardwall on SQLite.
+const ownTables = "l.type = 'table' AND l.schema = 'main' AND l.name NOT IN ('goose_db_version', 'sqlite_sequence', 'sqlite_schema')"
