@@ -55,7 +55,7 @@ func Backup(ctx context.Context, opts BackupOptions) (m Manifest, err error) {
 		return m, fmt.Errorf("the database has schema version %d, but this program supports versions up to %d: make the "+
 			"backup with the newer cardwall binary", m.Schema, newest)
 	}
-	if err := sqldb.CheckHere(ctx, from); err != nil {
+	if err := errors.Join(sqldb.CheckAge(store.Migrations(), m.Schema), sqldb.CheckHere(ctx, from)); err != nil {
 		return m, err
 	}
 	partial, err := createPartial(opts.File)

@@ -43,8 +43,8 @@ type RestoreOptions struct {
 // Restore restores a backup into an empty installation and migrates it to the schema of
 // this program. It restores either all data or none. It returns the manifest of the
 // backup, and the path to which it moved the replaced file, or "" if it moved none. Its
-// errors include ErrNotBackup, ErrDamaged, ErrNewerBackup, ErrKeyMissing, ErrNotEmpty and
-// ErrInUse.
+// errors include ErrNotBackup, ErrDamaged, ErrNewerBackup, sqldb.ErrOldSchema,
+// ErrKeyMissing, ErrNotEmpty and ErrInUse.
 func Restore(ctx context.Context, opts RestoreOptions) (m Manifest, kept string, err error) {
 	if opts.Progress == nil {
 		opts.Progress = func(string) {}
@@ -56,7 +56,7 @@ func Restore(ctx context.Context, opts RestoreOptions) (m Manifest, kept string,
 	if m, err = verifyBackup(ctx, opts.Backup, newest, opts.Progress); err != nil {
 		return m, "", err
 	}
-	if err := m.checkKeys(opts.Keys); err != nil {
+	if err := errors.Join(sqldb.CheckAge(store.Migrations(), m.Schema), m.checkKeys(opts.Keys)); err != nil {
 		return m, "", err
 	}
 	if sqldb.IsPostgres(opts.Database) {

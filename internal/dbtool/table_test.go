@@ -215,6 +215,7 @@ func TestDamagedBackupsAreRefused(t *testing.T) {
 		refused(name, changedBackup(t, folder, good, text), dbtool.ErrDamaged)
 	}
 	refused("newer schema", changedBackup(t, folder, good, "UPDATE backup SET schema = 999"), dbtool.ErrNewerBackup)
+	refused("schema of an early version", changedBackup(t, folder, good, "UPDATE backup SET schema = 38"), sqldb.ErrOldSchema)
 	refused("newer format", changedBackup(t, folder, good, "UPDATE backup SET format = 2"), dbtool.ErrNewerBackup)
 	refused("missing manifest", changedBackup(t, folder, good, "DROP TABLE backup"), dbtool.ErrNotBackup)
 	if err := os.WriteFile(file, changedBackup(t, folder, good, "SELECT 1"), 0o600); err != nil {

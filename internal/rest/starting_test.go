@@ -14,14 +14,14 @@ import (
 func TestStartingReportsTheMigration(t *testing.T) {
 	t.Parallel()
 	s := rest.NewStarting("https://cards.example.com", rest.NewMetrics())
-	s.Set("The server is migrating the database: 019_partitions, 3 of 10.")
+	s.Set("The server is migrating the database: 060_sizes, 3 of 10.")
 	for _, c := range []struct {
 		path, accept string
 		status       int
 		want, not    string
 	}{
 		{"/healthz", "", 200, `{"status":"ok"}`, "migrating"},
-		{"/readyz", "", 503, `"message":"The server is migrating the database: 019_partitions, 3 of 10. It has been in this state ` +
+		{"/readyz", "", 503, `"message":"The server is migrating the database: 060_sizes, 3 of 10. It has been in this state ` +
 			`for 0s."`, "<html"},
 		{"/", "text/html", 503, `<meta http-equiv="refresh" content="3">`, "019"},
 		{"/api/public/v1/boards", "text/html", 503, `"code":"unavailable"`, "019"},

@@ -14,6 +14,11 @@ import (
 	"github.com/pressly/goose/v3/lock"
 )
 
+// ErrOldSchema means that a database, or a backup, is from a version before v0.2.1. The
+// migrations of this program begin with the schema of v0.2.1.
+var ErrOldSchema = errors.New("it is from a version before v0.2.1: first let Cardwall v0.2.1 migrate the database or " +
+	"restore the backup")
+
 // dialectFiles shows goose only the migrations for one database.
 type dialectFiles struct {
 	fs.FS
@@ -107,6 +112,8 @@ func versions(ctx context.Context, p *goose.Provider, opts Options) (have, newes
 	case have > newest:
 		err = fmt.Errorf("the database has schema version %d, but this program supports versions up to %d: it was written by "+
 			"a newer version of cardwall, or by another program", have, newest)
+	case have > 0 && have < p.ListSources()[0].Version:
+		err = fmt.Errorf("the database has schema version %d: %w", have, ErrOldSchema)
 	case have < newest && !opts.Migrate:
 		err = fmt.Errorf("the database has schema version %d, but this program needs version %d: run cardwall migrate",
 			have, newest)

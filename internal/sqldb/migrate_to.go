@@ -29,6 +29,15 @@ func Versions(migrations fs.FS) ([]int64, error) {
 	return versions, nil
 }
 
+// CheckAge returns ErrOldSchema if no migration leads on from a schema version.
+func CheckAge(migrations fs.FS, version int64) error {
+	versions, err := Versions(migrations)
+	if err == nil && version < versions[0] {
+		err = fmt.Errorf("schema version %d: %w", version, ErrOldSchema)
+	}
+	return err
+}
+
 // MigrateFile migrates a SQLite file that no server uses to the given schema version. It
 // creates the file if it does not exist. Afterwards, the file has no write-ahead log.
 func MigrateFile(ctx context.Context, file string, migrations fs.FS, version int64) (err error) {

@@ -14,7 +14,7 @@ import (
 	"cardwall/internal/store"
 )
 
-// baseline is the schema version of Cardwall v0.2.1.
+// baseline is the schema version of Cardwall v0.2.1, with which the migrations begin.
 const baseline = 51
 
 // Migrations up to the baseline create the schema that v0.2.1 created. A hash of each
@@ -103,6 +103,34 @@ func TestMigrationsCreateTheBaseline(t *testing.T) {
 				t.Errorf("got hash %s, want %s; the objects are:\n%s", got, test.want, text)
 			}
 		})
+	}
+}
+
+// Databases that a version before v0.2.1 created lose what only such versions needed.
+func TestLeftoversAreRemoved(t *testing.T) {
+	t.Parallel()
+	address := apptest.EmptyPostgresURL(t)
+	if err := sqldb.MigratePostgres(t.Context(), address, store.Migrations(), baseline); err != nil {
+		t.Fatal(err)
+	}
+	for _, text := range []string{
+		"CREATE VIEW letters AS SELECT id FROM emails",
+		"CREATE INDEX texts_words ON texts (words)",
+		"CREATE INDEX texts_by_workspace ON texts (workspace_id)",
+		"CREATE FUNCTION activity_comment_text() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NEW; END'",
+		"CREATE TRIGGER activity_comment_text BEFORE INSERT ON activity FOR EACH ROW EXECUTE FUNCTION activity_comment_text()",
+		"INSERT INTO settings (key, value) VALUES ('open_cards', 'missing')",
+	} {
+		if err := apptest.ExecPostgres(address, text); err != nil {
+			t.Fatalf("%s: %v", text, err)
+		}
+	}
+	if left := apptest.Select(t, apptest.OpenStore(t, address), `SELECT relname FROM pg_class
+			WHERE relname IN ('letters', 'texts_words', 'texts_by_workspace')
+		UNION ALL SELECT tgname FROM pg_trigger WHERE tgname = 'activity_comment_text'
+		UNION ALL SELECT proname FROM pg_proc WHERE proname = 'activity_comment_text'
+		UNION ALL SELECT key FROM settings WHERE key = 'open_cards'`); len(left) > 0 {
+		t.Errorf("got leftovers %q, want none", left)
 	}
 }
 

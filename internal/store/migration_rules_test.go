@@ -9,10 +9,6 @@ import (
 	"testing"
 )
 
-// lastExempt is the number of the last migration that is exempt from the rules for
-// migrations.
-const lastExempt = 18
-
 var (
 	goUp        = regexp.MustCompile(`(?m)^-- \+goose Up$`)
 	sqlComment  = regexp.MustCompile(`(?m)--.*$`)
@@ -75,15 +71,15 @@ func violation(text string) string {
 func TestMigrationsDoNotBlockServers(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("migrations/*.postgres.sql")
-	if err != nil || len(files) < lastExempt {
-		t.Fatalf("got %d PostgreSQL migrations (%v), want at least %d", len(files), err, lastExempt)
+	if err != nil || len(files) == 0 {
+		t.Fatalf("got %d PostgreSQL migrations (%v), want some", len(files), err)
 	}
 	for _, file := range files {
 		number, err := strconv.Atoi(filepath.Base(file)[:3])
 		if err != nil {
 			t.Fatal(err)
 		}
-		if number <= lastExempt {
+		if number <= baseline {
 			continue
 		}
 		text, err := os.ReadFile(file)

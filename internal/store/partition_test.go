@@ -1,7 +1,6 @@
 package store_test
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -10,7 +9,6 @@ import (
 
 	"cardwall/internal/apptest"
 	"cardwall/internal/board"
-	"cardwall/internal/sqldb"
 	"cardwall/internal/store"
 )
 
@@ -256,50 +254,5 @@ func TestPartitionsChangeDuringWrites(t *testing.T) {
 	}
 	if n := partitionRows(t, db, "deliveries")["deliveries_rest"]; n != 0 {
 		t.Errorf("got %d rows in the default partition, want 0", n)
-	}
-}
-
-// The migration turns the existing table into the first partition. Rows whose ids are from
-// a clock that was ahead are kept, too. If one table cannot be partitioned, no table is.
-func TestOldRowsBecomeTheFirstPartition(t *testing.T) {
-	t.Parallel()
-	address := apptest.EmptyPostgresURL(t)
-	if err := sqldb.MigratePostgres(t.Context(), address, store.Migrations(), 18); err != nil {
-		t.Fatal(err)
-	}
-	exec := func(text string) {
-		t.Helper()
-		if err := apptest.ExecPostgres(address, text); err != nil {
-			t.Fatalf("%s: %v", text, err)
-		}
-	}
-	for i, id := range []string{"itg_0000000000", store.NewID("itg_"), store.NewID("itg_"), "itg_7zzzzzzzzzzzzzzzzzzzzzzzzz"} {
-		exec(fmt.Sprintf(`INSERT INTO deliveries (id, webhook_id, version, kind, status, reason, created_at, log, body)
-			VALUES ('%s', 'whk_x', %d, 'card.created', 'delivered', '', 1, '[]', 'body %d')`, id, i, i))
-	}
-	exec("INSERT INTO audit (id, at, operation, actor_type, details) VALUES ('" + store.NewID("aud_") + "', 1, 'create_card', 'system', '{}')")
-	exec("CREATE TABLE audit_rest (taken INTEGER)")
-	if db, err := store.Open(t.Context(), store.Options{Database: address, Migrate: true}); err == nil ||
-		!strings.Contains(err.Error(), "audit_rest") {
-		_ = db.Close()
-		t.Fatalf("got error %v, want one that names audit_rest", err)
-	}
-	exec("DROP TABLE audit_rest")
-	if err := apptest.ExecPostgres(address, "SELECT * FROM deliveries_first"); err == nil {
-		t.Fatal("the failed migration left the deliveries_first table")
-	}
-	db := apptest.OpenStore(t, address)
-	if bodies := apptest.Select(t, db, "SELECT body FROM deliveries ORDER BY version"); !slices.Equal(bodies,
-		[]string{"body 0", "body 1", "body 2", "body 3"}) {
-		t.Errorf("got bodies %q, want body 0 to body 3", bodies)
-	}
-	if rows := partitionRows(t, db, "deliveries"); rows["deliveries_first"] != 3 || rows["deliveries_rest"] != 1 {
-		t.Errorf("got rows %v in the partitions of deliveries, want 3 in deliveries_first and 1 in deliveries_rest", rows)
-	}
-	if rows := partitionRows(t, db, "audit"); rows["audit_first"] != 1 {
-		t.Errorf("got rows %v in the partitions of audit, want 1 in audit_first", rows)
-	}
-	if changes, err := db.MaintainPartitions(t.Context()); err != nil || len(changes.Created) < 2 || len(changes.Dropped) > 0 {
-		t.Errorf("got changes %+v (%v), want at least 2 created and none dropped", changes, err)
 	}
 }

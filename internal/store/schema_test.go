@@ -18,8 +18,8 @@ import (
 var postgresTypes = map[string]string{"TEXT": "text", "INTEGER": "bigint", "BLOB": "bytea"}
 
 // ignoredTables lists the tables of migrations, of SQLite itself and of SQLite's search
-// index, and the view that older servers use on PostgreSQL.
-const ignoredTables = "'letters', 'texts_indexed', 'texts_gone', 'goose_db_version', 'migration_lease', 'sqlite_sequence', " +
+// index.
+const ignoredTables = "'texts_indexed', 'texts_gone', 'goose_db_version', 'migration_lease', 'sqlite_sequence', " +
 	"'sqlite_schema', 'sqlite_temp_schema'"
 
 // The migrations of SQLite and PostgreSQL create the same tables: names, columns in

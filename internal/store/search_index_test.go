@@ -14,7 +14,6 @@ import (
 	"cardwall/internal/board"
 	"cardwall/internal/dbtool"
 	"cardwall/internal/query"
-	"cardwall/internal/sqldb"
 	"cardwall/internal/store"
 )
 
@@ -174,54 +173,8 @@ func TestSearchInManyWorkspaces(t *testing.T) {
 	})
 }
 
-// Before migration 021, the search index did not contain workspaces, and the
-// former_members table did not exist. Open fills in both.
-func TestOpenReindexesOldCards(t *testing.T) {
-	t.Parallel()
-	apptest.EmptyDatabases(t, func(t *testing.T, database string) {
-		file := filepath.Join(t.TempDir(), "newer.db")
-		s := apptest.New(t, file, apptest.Options{})
-		w := newTwoWorkspaces(t, s)
-		former := w.addFormerMembers(t)
-		older := filepath.Join(t.TempDir(), "older.db")
-		apptest.CopyAsOf(t, file, older, database, 20)
-		if !sqldb.IsPostgres(database) {
-			database = older
-		}
-		for range 2 { // the second start must change nothing
-			db, err := store.Open(t.Context(), store.Options{Database: database, Migrate: true, Clock: s.Clock.Now})
-			if err != nil {
-				t.Fatal(err)
-			}
-			for i, want := range [][]string{rareTitles(0), rareTitles(1)} {
-				got, indexed := findTitles(t, db, board.Person(w.ada.ID), store.CardPage{WorkspaceID: w.workspaces[i]}, "thrustplate")
-				if !slices.Equal(got, want) || indexed != len(want) {
-					t.Errorf("workspace %d: got %q and %d entries from the index, want %q", i, got, indexed, want)
-				}
-			}
-			if got := apptest.Select(t, db, "SELECT workspace_id || ' ' || user_id FROM former_members ORDER BY 1"); !slices.Equal(got, former) {
-				t.Errorf("got former members %q, want %q", got, former)
-			}
-			if sqldb.IsPostgres(database) {
-				if missing := apptest.Select(t, db, "SELECT words FROM texts WHERE workspace_id IS NULL"); len(missing) > 0 {
-					t.Errorf("got %d index entries without a workspace, want 0", len(missing))
-				}
-				if pending := apptest.Select(t, db, "SELECT value FROM settings WHERE key = 'texts_workspace'"); len(pending) > 0 {
-					t.Error("the texts_workspace setting remains, so the next start would index again")
-				}
-			}
-			if found, err := dbtool.Examine(t.Context(), db); err != nil || len(found) > 0 {
-				t.Errorf("got findings %v (%v), want none", found, err)
-			}
-			if err := db.Close(); err != nil {
-				t.Fatal(err)
-			}
-		}
-	})
-}
-
-// A server of the previous version does not set the workspace of an index entry.
-func TestEntriesOfOlderServersAreIndexed(t *testing.T) {
+// The database sets the workspace of an index entry, because the program does not.
+func TestEntriesWithoutWorkspaceAreIndexed(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
 		w := newTwoWorkspaces(t, s)

@@ -1,3 +1,0 @@
--- +goose Up
--- On SQLite, migration 021 creates the search index.
-SELECT 1;

@@ -1,4 +1,0 @@
--- +goose Up
--- The end of the pause that the receiver of a webhook asked for. It is valid only while
--- held_since is set.
-ALTER TABLE webhooks ADD COLUMN held_until INTEGER;

@@ -1,0 +1,3 @@
+-- +goose Up
+-- A setting of former migrations that nothing reads.
+DELETE FROM settings WHERE key = 'open_cards';
