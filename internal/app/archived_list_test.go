@@ -166,31 +166,3 @@ func TestRestoredListNeedsRoomForItsCards(t *testing.T) {
 		s.CheckConsistency()
 	})
 }
-
-// After an upgrade, the server recounts the open cards of all boards.
-func TestUpgradeRecountsOpenCards(t *testing.T) {
-	t.Parallel()
-	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
-		ada := s.Person("Ada")
-		b, lists, order := newBoardWithCards(ada, ada.Workspace("Engines", board.PlanTeam), 2, 3)
-		ada.Must("archive_list", fields{"listId": lists[1]})
-		ada.Must("update_card", fields{"cardId": order[lists[0]][0], "done": true})
-		update := func(text string, args ...any) {
-			t.Helper()
-			if n := s.Column(text, args...); len(n) != 1 {
-				t.Fatalf("%s: got rows %v, want one", text, n)
-			}
-		}
-		// Earlier versions counted the cards of archived lists as open, and did not count done cards.
-		update("UPDATE boards SET open_cards = 6, done_cards = 0, done_cards_version = NULL WHERE id = $1 RETURNING id", b)
-		update("INSERT INTO settings (key, value) VALUES ('done_cards', 'missing') RETURNING key")
-		upgraded := ada.At(s.Node())
-		if got := upgraded.Must("get_board", fields{"boardId": b}).Get("openCards"); got != 3.0 {
-			t.Errorf("after the upgrade: got %v open cards, want 3", got)
-		}
-		if got := s.Column("SELECT done_cards FROM boards WHERE id = $1 AND done_cards_version = version", b); len(got) != 1 || got[0] != "1" {
-			t.Errorf("after the upgrade: got the stored numbers of done cards %v, want 1", got)
-		}
-		s.CheckConsistency()
-	})
-}

@@ -37,7 +37,7 @@ func searchChecks(db *store.DB) []check {
 		out = append(out, check{
 			problem: "card %s: its search index entries belong to another workspace",
 			query: `SELECT DISTINCT c.id FROM texts t JOIN cards c ON c.id = t.card_id JOIN boards b ON b.id = c.board_id
-				WHERE t.workspace_id IS DISTINCT FROM b.workspace_id AND NOT EXISTS (SELECT 1 FROM settings s WHERE s.key = 'texts_workspace')`,
+				WHERE t.workspace_id IS DISTINCT FROM b.workspace_id`,
 			repair: func(ctx context.Context, tx *store.RawTx, id string) error {
 				if err := tx.LockBoardOfCard(ctx, id); err != nil {
 					return err
@@ -206,7 +206,7 @@ func (c *comparison) comparePage(ctx context.Context, v *store.RawView, after, l
 		}
 		switch words, want := indexed[e], search.IndexedText(text); {
 		case words == want:
-		case search.IndexedText(words) == want: // for example, before migration 050, a run of Hangul was one word
+		case search.IndexedText(words) == want: // for example, until v0.2.0, a run of Hangul was one word
 			outdated[e.card] = true
 		default:
 			differing[e.card] = true

@@ -91,9 +91,8 @@ func Migrations() fs.FS {
 	return sub
 }
 
-// Open connects to the database, and completes changes to the data that migrations
-// leave to the program. It returns an error if this program does not know the schema
-// version, or if the schema is older and Options.Migrate is not set.
+// Open connects to the database. It returns an error if this program does not know the
+// schema version, or if the schema is older and Options.Migrate is not set.
 func Open(ctx context.Context, opts Options) (*DB, error) {
 	switch {
 	case opts.Clock == nil:
@@ -135,26 +134,14 @@ func Open(ctx context.Context, opts Options) (*DB, error) {
 	if err := db.checkHere(ctx); err != nil {
 		return nil, errors.Join(err, e.Close())
 	}
+	if err := db.checkComplete(ctx); err != nil {
+		return nil, errors.Join(err, e.Close())
+	}
 	if err := db.loadCursorKey(ctx); err != nil {
 		return nil, errors.Join(err, e.Close())
 	}
 	if err := db.checkKeys(ctx); err != nil {
 		return nil, errors.Join(err, e.Close())
-	}
-	if err := db.fillTexts(ctx); err != nil {
-		return nil, errors.Join(fmt.Errorf("index the text of cards: %w", err), e.Close())
-	}
-	if err := db.fillOpenCards(ctx); err != nil {
-		return nil, errors.Join(fmt.Errorf("count open cards: %w", err), e.Close())
-	}
-	if err := db.fillWorkspaces(ctx); err != nil {
-		return nil, errors.Join(fmt.Errorf("index text by workspace: %w", err), e.Close())
-	}
-	if err := db.fillScripts(ctx); err != nil {
-		return nil, errors.Join(fmt.Errorf("index text by letters: %w", err), e.Close())
-	}
-	if err := db.redactComments(ctx); err != nil {
-		return nil, errors.Join(fmt.Errorf("redact comments: %w", err), e.Close())
 	}
 	return db, nil
 }
@@ -172,6 +159,20 @@ func (db *DB) Close() error { return db.engine.Close() }
 // completely arrived in this one.
 func (db *DB) checkHere(ctx context.Context) error {
 	return db.engine.Read(ctx, 0, func(r sqldb.Runner) error { return sqldb.CheckHere(ctx, r) })
+}
+
+// checkComplete returns an error if v0.2.1 was stopped while it completed the changes to
+// the data that its migrations had left to the program. It deletes these settings as it
+// completes the changes.
+func (db *DB) checkComplete(ctx context.Context) error {
+	return db.Read(ctx, board.System(), func(v *View) error {
+		left, err := v.count(ctx, `SELECT count(*) FROM settings
+			WHERE key IN ('texts', 'texts_workspace', 'texts_scripts', 'comment_texts', 'done_cards')`)
+		if err == nil && left > 0 {
+			err = fmt.Errorf("the upgrade to v0.2.1 was interrupted: %w", sqldb.ErrOldSchema)
+		}
+		return err
+	})
 }
 
 func (db *DB) dialect() sqldb.Dialect { return db.engine.Dialect() }

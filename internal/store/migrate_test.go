@@ -40,12 +40,14 @@ func TestNewerSchemaIsRefused(t *testing.T) {
 	})
 }
 
-// Open rejects a database from before the baseline, and does not change it.
+// Open rejects a database from before the baseline, and one that v0.2.1 has not completely
+// upgraded. It changes nothing.
 func TestSchemaBeforeTheBaselineIsRefused(t *testing.T) {
 	t.Parallel()
 	apptest.EmptyDatabases(t, func(t *testing.T, database string) {
 		for _, text := range []string{
 			"UPDATE goose_db_version SET version_id = version_id - 13 WHERE version_id > 0",
+			"INSERT INTO settings (key, value) VALUES ('done_cards', 'missing')",
 		} {
 			db := apptest.OpenStore(t, database)
 			apptest.Change(t, db, text)
