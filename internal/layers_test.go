@@ -86,8 +86,9 @@ var layers = []layer{
 	{"internal/catalog", []string{"internal/account", "internal/app", "internal/automate", "internal/connect", "internal/guest",
 		"internal/op", "internal/transfer"}, nothing, "it lists operations and does nothing else"},
 	{"internal/mail", []string{"internal/backoff", "internal/board", "internal/trace"}, nil, "an email contains only what the caller passes"},
+	{"internal/server", everything, nil, "it puts the parts together, for the program and for tests"},
 	{"internal/apptest", everything, nil, "it runs the whole program for tests"},
-	{"cmd/*", everything, nil, "a command wires the packages together"},
+	{"cmd/*", everything, nil, "a command may need any part"},
 	{"internal/pages", []string{"internal/asset"}, []string{"github.com/go-json-experiment/json"}, "it serves files and does " +
 		"not depend on their content"},
 	{"web", nothing, nothing, "it only embeds the built pages"},

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -20,21 +21,20 @@ import (
 
 	"cardwall/internal/account"
 	"cardwall/internal/app"
-	"cardwall/internal/automate"
 	"cardwall/internal/board"
-	"cardwall/internal/catalog"
 	"cardwall/internal/connect"
 	"cardwall/internal/dbtool"
-	"cardwall/internal/guest"
 	"cardwall/internal/hook"
 	"cardwall/internal/mail"
-	"cardwall/internal/notify"
 	"cardwall/internal/op"
 	"cardwall/internal/seal"
+	"cardwall/internal/server"
+	"cardwall/internal/spool"
 	"cardwall/internal/store"
 )
 
 const (
+	baseURL          = "https://cardwall.example.com"
 	virtualHours     = 72
 	outageBegins     = 30 * time.Hour // from the start of the test to the outage of the receiver
 	outageEnds       = 33 * time.Hour
@@ -74,7 +74,7 @@ type simulation struct {
 	started    time.Time
 	db         *store.DB
 	registry   *op.Registry
-	engine     *op.Engine
+	server     *server.Server
 	ada, bob   board.Caller
 	list, card string   // ids; the card has a due date and is assigned to Ada
 	cards      []string // ids of the cards that createActivity created
@@ -99,15 +99,8 @@ func newSimulation(t *testing.T) *simulation {
 	if d.guard, err = hook.NewGuard(hook.GuardOptions{Allow: []string{"receiver.test"}}); err != nil {
 		t.Fatal(err)
 	}
-	accounts, err := account.New(account.Options{BaseURL: "https://cardwall.example.com", Unlimited: true, Log: d.log()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	oauth := connect.New(connect.Options{BaseURL: "https://cardwall.example.com", Unlimited: true, Log: d.log()})
-	d.registry = catalog.New(catalog.Parts{Accounts: accounts, Programs: oauth,
-		Pages: guest.New(guest.Options{Unlimited: true})})
-	closeStore := d.open()
-	defer closeStore()
+	stop := d.open("srv_first")
+	defer stop()
 	d.ada, d.bob = d.person("ada"), d.person("bob")
 	workspace := d.do(d.ada, "create_workspace", fields{"name": "Ada's"})
 	if err := d.db.Write(t.Context(), board.System(), func(tx *store.Tx) error {
@@ -136,19 +129,35 @@ func (d *simulation) log() *slog.Logger {
 	return slog.New(slog.NewTextHandler(d.t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn}))
 }
 
-// open opens the database as a server does when it starts.
-func (d *simulation) open() (closeStore func()) {
+// open starts a server without its background work.
+func (d *simulation) open(holder string) (stop func()) {
 	d.t.Helper()
 	db, err := store.Open(d.t.Context(), store.Options{
-		Database: d.file, BaseURL: "https://cardwall.example.com", Log: d.log(), Keys: d.keys, Readers: 2, Migrate: true,
+		Database: d.file, BaseURL: baseURL, Log: d.log(), Keys: d.keys, Readers: 2, Migrate: true,
 		Clock: store.SteadyClock(time.Now),
 	})
 	if err != nil {
 		d.t.Fatal(err)
 	}
-	d.db, d.engine = db, op.NewEngine(db)
-	d.engine.CheckAddress = d.guard.Check
+	d.db = db
+	o := server.Options{DB: db, Guard: d.guard, Hooks: hook.Options{Dial: d.dial}, Emails: d.emailQueue(), Holder: holder,
+		BaseURL: baseURL, Unlimited: true, Log: d.log(),
+		Programs: connect.New(connect.Options{BaseURL: baseURL, Unlimited: true, Log: d.log()})}
+	var accounts, sender, spooled error
+	o.Accounts, accounts = account.New(account.Options{BaseURL: baseURL, Unlimited: true, Log: d.log()})
+	o.Sender, sender = mail.NewSender(mail.Options{From: "Cardwall <no-reply@example.com>", Outbox: d.t.TempDir(),
+		Log: d.log(), Clock: db.Now})
+	o.Spool, spooled = spool.Open(d.t.TempDir(), 1<<20)
+	if err := errors.Join(accounts, sender, spooled); err != nil {
+		d.t.Fatal(err)
+	}
+	o.Registry = server.Operations(o.Accounts, o.Programs, true)
+	if d.server, err = server.New(o); err != nil {
+		d.t.Fatal(err)
+	}
+	d.registry = o.Registry
 	return func() {
+		d.server.Close()
 		if err := db.Close(); err != nil {
 			d.t.Error(err)
 		}
@@ -197,7 +206,7 @@ func (d *simulation) call(caller board.Caller, name string, in fields, out any) 
 	if !o.ReadOnly {
 		c.Key = store.NewID("key_")
 	}
-	result, err := d.engine.Do(d.t.Context(), c)
+	result, err := d.server.Engine.Do(d.t.Context(), c)
 	if err == nil {
 		err = json.Unmarshal(result.Body, out)
 	}
@@ -214,31 +223,13 @@ func (d *simulation) createActivity() {
 	d.do(d.bob, "add_comment", fields{"cardId": d.card, "text": "And this."})
 }
 
-// serve starts the background workers of a server.
+// serve starts a server.
 func (d *simulation) serve(holder string) (stop func()) {
 	d.t.Helper()
-	closeStore := d.open()
-	sender := hook.New(hook.Options{DB: d.db, Guard: d.guard, Dial: d.dial, Holder: holder, Log: d.log()})
-	rules := automate.New(automate.Options{DB: d.db, Registry: d.registry, Holder: holder, Log: d.log()})
-	outbox, err := mail.NewSender(mail.Options{From: "Cardwall <no-reply@example.com>", Outbox: d.t.TempDir(),
-		Log: d.log(), Clock: d.db.Now})
-	if err != nil {
-		d.t.Fatal(err)
-	}
-	emails := mail.Worker{Queue: d.emailQueue(), Sender: outbox, Log: d.log()}
-	stops := []func(){
-		startWorker(d.t.Context(), sender.Run),
-		startWorker(d.t.Context(), rules.Run),
-		startWorker(d.t.Context(), notify.New(d.db, holder, d.log()).Run),
-		startWorker(d.t.Context(), emails.Run),
-		startWorker(d.t.Context(), func(ctx context.Context) { d.housekeep(ctx, holder) }),
-	}
-	return func() {
-		for _, stop := range stops {
-			stop()
-		}
-		closeStore()
-	}
+	stop = d.open(holder)
+	d.server.Start(d.t.Context())
+	d.server.Run(d.t.Context(), func(ctx context.Context) { d.housekeep(ctx, holder) })
+	return stop
 }
 
 // housekeep runs housekeeping at the same interval as a server.
@@ -261,7 +252,7 @@ func (d *simulation) housekeep(ctx context.Context, holder string) {
 
 // emailQueue returns a queue that counts the daily emails that are sent.
 func (d *simulation) emailQueue() mail.Queue {
-	queue := emailQueue(d.db)
+	queue := server.EmailQueue(d.db)
 	done := queue.Done
 	queue.Done = func(ctx context.Context, e board.Email) error {
 		if e.Kind == board.EmailDigest {

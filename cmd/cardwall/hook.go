@@ -28,10 +28,9 @@ func (f hookFlags) guard() (*hook.Guard, error) {
 	return g, nil
 }
 
-// hookOptions returns the options of the delivery worker. The caller adds the
-// options that need the database.
-func (f hookFlags) hookOptions(g *globals, guard *hook.Guard) (o hook.Options, err error) {
-	o = hook.Options{Guard: guard, Rate: f.WebhookPace, Log: g.log}
+// hookOptions returns the settings of deliveries.
+func (f hookFlags) hookOptions() (o hook.Options, err error) {
+	o.Rate = f.WebhookPace
 	if f.WebhookPace == 0 {
 		o.Rate = -1
 	}

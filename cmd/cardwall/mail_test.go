@@ -2,11 +2,13 @@ package main
 
 import (
 	"bufio"
+	"context"
 	"io"
 	"log/slog"
 	"net"
 	"os"
 	"path/filepath"
+	"sync"
 	"testing"
 	"time"
 
@@ -14,6 +16,7 @@ import (
 	"cardwall/internal/apptest"
 	"cardwall/internal/board"
 	"cardwall/internal/mail"
+	"cardwall/internal/server"
 	"cardwall/internal/store"
 )
 
@@ -91,7 +94,11 @@ func TestEmailsGoToTheOutbox(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer startWorker(ctx, (&mail.Worker{Queue: emailQueue(db), Sender: sender, Log: g.log}).Run)()
+	running, cancel := context.WithCancel(ctx)
+	var worker sync.WaitGroup
+	worker.Go(func() { (&mail.Worker{Queue: server.EmailQueue(db), Sender: sender, Log: g.log}).Run(running) })
+	defer worker.Wait()
+	defer cancel()
 	files := apptest.Await(t, "the outbox contains an email", func() (files []string, done bool) {
 		files, _ = filepath.Glob(filepath.Join(g.Data, "outbox", "*.eml"))
 		return files, len(files) == 1

@@ -5,36 +5,21 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
 	"net/http"
 	"path/filepath"
 	"runtime/debug"
-	"slices"
-	"sync/atomic"
 	"time"
 
 	"cardwall/internal/account"
 	"cardwall/internal/app"
 	"cardwall/internal/attach"
-	"cardwall/internal/automate"
 	"cardwall/internal/board"
-	"cardwall/internal/catalog"
-	"cardwall/internal/connect"
-	"cardwall/internal/guest"
-	"cardwall/internal/hook"
-	"cardwall/internal/ical"
-	"cardwall/internal/job"
-	"cardwall/internal/live"
-	"cardwall/internal/mail"
-	"cardwall/internal/mcp"
-	"cardwall/internal/notify"
-	"cardwall/internal/op"
 	"cardwall/internal/pages"
 	"cardwall/internal/rest"
+	"cardwall/internal/server"
 	"cardwall/internal/session"
 	"cardwall/internal/spool"
 	"cardwall/internal/store"
-	"cardwall/internal/transfer"
 	"cardwall/web"
 )
 
@@ -107,9 +92,9 @@ func (c *serveCommand) Run(ctx context.Context, g *globals) (err error) {
 		}
 		defer stopMetrics()
 	}
-	starting := rest.NewStarting(g.BaseURL, telemetry.requests)
-	server := startHTTPServer(g, listener, starting)
-	defer server.close()
+	starting := rest.NewStarting(g.BaseURL, telemetry.Requests)
+	front := startHTTPServer(g, listener, starting)
+	defer front.close()
 	parts, db, err := c.open(ctx, g, starting)
 	if err != nil || db == nil {
 		return err
@@ -125,17 +110,19 @@ func (c *serveCommand) Run(ctx context.Context, g *globals) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, closeFiles()) }()
-	s := &runningServer{
-		serveCommand: c, globals: g, db: db, telemetry: telemetry, spool: spoolFolder, files: files, components: parts,
-		holder: store.NewID("srv_"),
-	}
-	defer s.stop()
-	handler, err := s.handler()
+	parts.DB, parts.Spool, parts.Files = db, spoolFolder, files
+	parts.Holder, parts.Metrics, parts.Traces = store.NewID("srv_"), telemetry.Metrics, telemetry.traces
+	telemetry.Operations.Announce(parts.Registry.All())
+	built, err := server.New(parts.Options)
 	if err != nil {
 		return err
 	}
-	telemetry.register(db, s.hub, spoolFolder)
-	s.startWorkers(ctx)
+	defer built.Close()
+	s := &runningServer{
+		serveCommand: c, globals: g, Server: built, db: db, telemetry: telemetry, files: files, holder: parts.Holder,
+	}
+	telemetry.register(db, s.Hub, spoolFolder)
+	s.Start(ctx)
 	if c.Demo {
 		if err := fillDemo(ctx, g, db); err != nil {
 			return err
@@ -144,12 +131,12 @@ func (c *serveCommand) Run(ctx context.Context, g *globals) (err error) {
 	if err := printFirstAccountLink(ctx, g, db); err != nil {
 		g.log.Warn("link for the first account not printed", "error", err)
 	}
-	server.setHandler(handler)
+	front.setHandler(s.Handler)
 	telemetry.ready.Set(1)
 	g.log.Info("serving", "address", "http://"+listener.Addr().String(),
 		"base", g.BaseURL, "database", db.Dialect(), "version", apiVersion())
 	go debug.FreeOSMemory() // startup needs three times the memory of an idle server
-	return s.serve(ctx, server)
+	return s.serve(ctx, front)
 }
 
 // applySettings validates the flags that kong cannot validate and copies flags to
@@ -172,108 +159,24 @@ func (c *serveCommand) applySettings(g *globals) error {
 type runningServer struct {
 	*serveCommand
 	*globals
-	components
+	*server.Server
 	db        *store.DB
 	telemetry telemetry
-	spool     *spool.Folder
 	files     *attach.Files
 	swept     time.Time // when sweepFiles last ran
 	holder    string    // identifies this process as the holder of leases
-	hub       *live.Hub
-	jobs      *job.Engine
-	draining  atomic.Bool
-	stops     []func() // functions that stop the gate, the accounts, the hub and the background workers, in starting order
-}
-
-// stop calls the functions in stops in reverse order.
-func (s *runningServer) stop() {
-	for _, stop := range slices.Backward(s.stops) {
-		stop()
-	}
-}
-
-// handler returns the handler for all requests.
-func (s *runningServer) handler() (http.Handler, error) {
-	db, telemetry, unlimited := s.db, s.telemetry, s.RateLimits == "off"
-	gate := session.NewGate(db, s.log, session.Options{
-		BaseURL: s.BaseURL, Unlimited: unlimited, Proxies: prefixes(s.TrustedProxies), Metrics: telemetry.gate,
-	})
-	s.hub = live.NewHub(db, s.log)
-	s.stops = append(s.stops, gate.Close, s.accounts.Close, s.hub.Close)
-	s.jobs = job.New(job.Options{DB: db, Holder: s.holder, Draft: app.DraftJob,
-		Lists:   job.Lists{Draft: app.DraftListJob, Show: app.ShowListJob, Event: app.EventOfListJob},
-		Moves:   job.Moves{Check: app.CheckListMove, Start: app.StartListMove, Continue: app.ContinueListMove},
-		Metrics: telemetry.jobs, Log: s.log})
-	imports := transfer.Importer{DB: db, Jobs: s.jobs, Uploads: transfer.NewUploads(s.spool, 0), Holder: s.holder + ":upload",
-		JobWait: op.JobWait, Log: s.log, Metrics: telemetry.imports}
-	engine := op.NewEngine(db)
-	engine.CheckAddress, engine.Log, engine.Metrics = s.guard.Check, s.log, telemetry.operations
-	engine.Spool, engine.Version = s.spool, apiVersion()
-	telemetry.operations.Announce(s.operations.All())
-	routes := s.oauth.Pages(db, gate, s.application)
-	maps.Copy(routes, s.accounts.Pages(db, gate, rest.ApplicationPrefix))
-	maps.Copy(routes, notify.Pages(db, gate))
-	maps.Copy(routes, ical.Pages(ical.Options{
-		DB: db, Gate: gate, BaseURL: s.BaseURL, Unlimited: unlimited, Log: s.log,
-	}))
-	tools, err := mcp.New(mcp.Config{
-		Registry: s.operations, Engine: engine, Gate: gate,
-		BaseURL: s.BaseURL, Version: apiVersion(), Log: s.log, Extra: extraTools(),
-	})
-	if err != nil {
-		return nil, err
-	}
-	return rest.New(rest.Config{
-		Draining: &s.draining,
-		Refusals: map[string]rest.Refusal{board.MCPPath: tools.Refuse},
-		Mounts: map[string]rest.Mount{
-			board.MCPPath: tools.Serve,
-			"GET " + rest.ApplicationPrefix + "/live":                             s.hub.Serve,
-			"POST " + rest.ApplicationPrefix + "/workspaces/{workspaceId}/import": imports.Serve,
-		},
-		Uploads:     map[string]bool{"POST " + rest.ApplicationPrefix + "/workspaces/{workspaceId}/import": true},
-		Application: s.application,
-		Pages:       routes, Files: s.files,
-		DB: db, Registry: s.operations, Engine: engine, Gate: gate,
-		BaseURL: s.BaseURL, Version: apiVersion(), Log: s.log,
-		Metrics: telemetry.requests, Traces: telemetry.traces, SecurityContact: s.SecurityContact,
-	})
-}
-
-// startWorkers starts the background workers.
-func (s *runningServer) startWorkers(ctx context.Context) {
-	metrics, traces := s.telemetry, s.telemetry.traces
-	hooks := s.hooks
-	hooks.DB, hooks.Holder, hooks.Metrics, hooks.Traces = s.db, s.holder, metrics.hooks, traces
-	rules := automate.Options{
-		DB: s.db, Registry: s.operations, Holder: s.holder, Metrics: metrics.rules, Traces: traces, Log: s.log,
-	}
-	emails := mail.Worker{
-		Queue: emailQueue(s.db), Sender: s.sender, Log: s.log, Metrics: metrics.emails, Traces: traces,
-	}
-	for _, run := range []func(context.Context){
-		hook.New(hooks).Run, // if stopped: another server repeats attempts that were not recorded
-		automate.New(rules).Run,
-		s.jobs.Run, // if stopped: another server continues the jobs
-		emails.Run, // if stopped: another server sends the email after the lease expires
-		notify.New(s.db, s.holder, s.log).Run,
-		app.Summaries{DB: s.db, Holder: s.holder, Log: s.log}.Run,
-		app.SearchIndex{DB: s.db, Log: s.log}.Run,
-	} {
-		s.stops = append(s.stops, startWorker(ctx, run))
-	}
 }
 
 // serve runs housekeeping and removes old records until ctx ends, and then shuts the
 // server down. It returns an error as soon as the HTTP server fails.
-func (s *runningServer) serve(ctx context.Context, server *httpServer) error {
+func (s *runningServer) serve(ctx context.Context, front *httpServer) error {
 	tick := time.NewTimer(housekeepingDelay)
 	defer tick.Stop()
 	keep, closeArchive := s.retention(s.globals)
 	defer closeArchive()
 	for {
 		select {
-		case err := <-server.ended:
+		case err := <-front.ended:
 			return fmt.Errorf("serve: %w", err)
 		case <-tick.C:
 			s.telemetry.housekeeping.record(errors.Join(
@@ -281,52 +184,44 @@ func (s *runningServer) serve(ctx context.Context, server *httpServer) error {
 			tick.Reset(housekeepingInterval)
 		case <-ctx.Done():
 			s.telemetry.ready.Set(0)
-			return s.shutDown(ctx, s.log, shutdown{
-				db: s.db, holder: s.holder, draining: &s.draining, server: server.server, hub: s.hub,
-			})
+			return s.shutDown(ctx, front)
 		}
 	}
 }
 
-// components holds the components of a server that do not need the database.
+// components holds the parts of a server that do not need the database.
 type components struct {
-	accounts    *account.Accounts
-	guard       *hook.Guard
-	oauth       *connect.Server
-	application http.Handler // nil if the web app was not built
-	operations  *op.Registry
-	hooks       hook.Options // without the fields that need the database
-	sender      *mail.Sender
-	err         error
+	server.Options
+	err error
 }
 
 // assemble creates the components. It reports an error in the field err.
 func (c *serveCommand) assemble(g *globals) (p components) {
 	unlimited := c.RateLimits == "off"
-	p.accounts, p.err = account.New(account.Options{
+	p.BaseURL, p.Version, p.Log, p.Security = g.BaseURL, apiVersion(), g.log, c.SecurityContact
+	p.Unlimited, p.Proxies, p.Tools = unlimited, prefixes(c.TrustedProxies), extraTools()
+	p.Accounts, p.err = account.New(account.Options{
 		BaseURL: g.BaseURL, OIDC: c.provider(), SignUp: c.policy, Unlimited: unlimited, Log: g.log,
 	})
 	if p.err != nil {
 		return p
 	}
-	if p.guard, p.err = c.guard(); p.err != nil {
+	if p.Guard, p.err = c.guard(); p.err != nil {
 		return p
 	}
-	if p.hooks, p.err = c.hookOptions(g, p.guard); p.err != nil {
+	if p.Hooks, p.err = c.hookOptions(); p.err != nil {
 		return p
 	}
-	if p.sender, p.err = c.newSender(g); p.err != nil {
+	if p.Sender, p.err = c.newSender(g); p.err != nil {
 		return p
 	}
-	if p.application, p.err = servePages(g); p.err != nil {
+	if p.Pages, p.err = servePages(g); p.err != nil {
 		return p
 	}
-	if p.oauth, p.err = c.authorization(g, p.guard, unlimited, c.WebhookCAFile); p.err != nil {
+	if p.Programs, p.err = c.authorization(g, p.Guard, unlimited, c.WebhookCAFile); p.err != nil {
 		return p
 	}
-	p.operations = catalog.New(catalog.Parts{
-		Accounts: p.accounts, Programs: p.oauth, Pages: guest.New(guest.Options{Unlimited: unlimited}),
-	})
+	p.Registry = server.Operations(p.Accounts, p.Programs, unlimited)
 	return p
 }
 

@@ -2,23 +2,8 @@ package main
 
 import (
 	"context"
-	"log/slog"
-	"net/http"
-	"sync/atomic"
 	"time"
-
-	"cardwall/internal/live"
-	"cardwall/internal/store"
 )
-
-// shutdown holds the components of a server that shutDown stops.
-type shutdown struct {
-	db       *store.DB
-	holder   string
-	draining *atomic.Bool
-	server   *http.Server
-	hub      *live.Hub
-}
 
 // shutDown takes a server out of service so that clients can move to another
 // server without errors:
@@ -33,23 +18,23 @@ type shutdown struct {
 // With SQLite, there is no other server, so shutDown does not release leases and does
 // not wait for the drain time. The background workers begin stopping as soon as the
 // signal arrives. The caller must wait for them.
-func (c *serveCommand) shutDown(ctx context.Context, log *slog.Logger, s shutdown) error {
+func (s *runningServer) shutDown(ctx context.Context, front *httpServer) error {
 	ctx = context.WithoutCancel(ctx)
-	s.draining.Store(true)
+	s.Draining.Store(true)
 	if s.db.Shared() {
-		log.Info("shutting down: draining", "drain", c.Drain)
-		pause := time.NewTimer(c.Drain)
+		s.log.Info("shutting down: draining", "drain", s.Drain)
+		pause := time.NewTimer(s.Drain)
 		defer pause.Stop()
 		stopping, cancel := context.WithTimeout(ctx, shutdownTimeout)
 		if err := s.db.ReleaseLeases(stopping, s.holder); err != nil {
-			log.Warn("leases not released; they will expire", "error", err)
+			s.log.Warn("leases not released; they will expire", "error", err)
 		}
 		cancel()
 		<-pause.C
 	}
-	log.Info("shutting down: waiting for requests in progress")
+	s.log.Info("shutting down: waiting for requests in progress")
 	stopping, cancel := context.WithTimeout(ctx, shutdownTimeout)
 	defer cancel()
-	s.hub.Close() // event streams do not end by themselves
-	return s.server.Shutdown(stopping)
+	s.Hub.Close() // event streams do not end by themselves
+	return front.server.Shutdown(stopping)
 }

@@ -8,19 +8,12 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 
-	"cardwall/internal/automate"
-	"cardwall/internal/hook"
-	"cardwall/internal/job"
 	"cardwall/internal/live"
-	"cardwall/internal/mail"
-	"cardwall/internal/op"
-	"cardwall/internal/rest"
-	"cardwall/internal/session"
+	"cardwall/internal/server"
 	"cardwall/internal/spool"
 	"cardwall/internal/sqldb"
 	"cardwall/internal/store"
 	"cardwall/internal/trace"
-	"cardwall/internal/transfer"
 )
 
 // traceFlushTimeout is the longest time that a shutdown waits for the trace collector.
@@ -28,15 +21,8 @@ const traceFlushTimeout = 3 * time.Second
 
 // telemetry holds the metrics and the tracer of a server.
 type telemetry struct {
+	server.Metrics
 	database     *store.Metrics
-	operations   *op.Metrics
-	requests     *rest.Metrics
-	gate         *session.Metrics
-	hooks        *hook.Metrics
-	rules        *automate.Metrics
-	emails       *mail.Metrics
-	imports      *transfer.Metrics
-	jobs         *job.Metrics
 	housekeeping housekeepingMetrics
 	ready        prometheus.Gauge
 	registry     *prometheus.Registry
@@ -47,11 +33,7 @@ type telemetry struct {
 // environment variables name a collector. It registers the metrics that are useful
 // before the database is open, and sets g.metrics.
 func newTelemetry(g *globals) (t telemetry, err error) {
-	t = telemetry{
-		database: store.NewMetrics(), operations: op.NewMetrics(), requests: rest.NewMetrics(), gate: session.NewMetrics(),
-		hooks: hook.NewMetrics(), rules: automate.NewMetrics(), emails: mail.NewMetrics(), imports: transfer.NewMetrics(),
-		jobs: job.NewMetrics(), housekeeping: newHousekeepingMetrics(),
-	}
+	t = telemetry{Metrics: server.NewMetrics(), database: store.NewMetrics(), housekeeping: newHousekeepingMetrics()}
 	t.ready = prometheus.NewGauge(prometheus.GaugeOpts{
 		Name: "cardwall_ready",
 		Help: "1 while the server serves requests; 0 while it waits for its database, migrates it, or shuts down.",
@@ -89,7 +71,7 @@ func (t telemetry) register(db *store.DB, hub *live.Hub, spoolFolder *spool.Fold
 			Name: "cardwall_spool_limit_bytes", Help: "Limit of cardwall_spool_bytes (CARDWALL_SPOOL_LIMIT).",
 		}, func() float64 { return float64(spoolFolder.Limit()) }))
 	for _, source := range []interface{ Collectors() []prometheus.Collector }{
-		db, hub, t.operations, t.requests, t.gate, t.hooks, t.rules, t.emails, t.imports, t.jobs, t.housekeeping,
+		db, hub, t.Operations, t.Requests, t.Gate, t.Hooks, t.Rules, t.Emails, t.Imports, t.Jobs, t.housekeeping,
 	} {
 		r.MustRegister(source.Collectors()...)
 	}

@@ -7,13 +7,11 @@ import (
 	"crypto/x509"
 	"database/sql"
 	"log/slog"
-	"maps"
 	"net/http"
 	"path/filepath"
 	"runtime/debug"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"testing/fstest"
 	"time"
@@ -21,28 +19,18 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"cardwall/internal/account"
-	"cardwall/internal/app"
 	"cardwall/internal/attach"
 	"cardwall/internal/board"
-	"cardwall/internal/catalog"
 	"cardwall/internal/connect"
 	"cardwall/internal/file"
-	"cardwall/internal/guest"
 	"cardwall/internal/hook"
-	"cardwall/internal/ical"
-	"cardwall/internal/job"
-	"cardwall/internal/live"
-	"cardwall/internal/mcp"
-	"cardwall/internal/notify"
 	"cardwall/internal/op"
 	"cardwall/internal/pages"
-	"cardwall/internal/rest"
 	"cardwall/internal/seal"
-	"cardwall/internal/session"
+	"cardwall/internal/server"
 	"cardwall/internal/spool"
 	"cardwall/internal/sqldb"
 	"cardwall/internal/store"
-	"cardwall/internal/transfer"
 )
 
 // BaseURL is the base URL of a service under test.
@@ -57,16 +45,13 @@ const Receivers = "receiver.example.com"
 
 // Service is the whole program without a network listener.
 type Service struct {
+	*server.Server
 	T        testing.TB
 	DB       *store.DB
 	Registry *op.Registry
-	Engine   *op.Engine
-	Handler  http.Handler
 	Clock    *Clock
 	Database string // the file or URL given to New
-	Draining atomic.Bool
 	Spool    *spool.Folder
-	Jobs     *job.Engine
 	Files    *attach.Files
 	opts     Options
 	document *document
@@ -188,10 +173,7 @@ func New(t testing.TB, database string, opts Options) *Service {
 	})
 	own := opts.Registry == nil
 	if own {
-		opts.Registry = func() *op.Registry {
-			return catalog.New(catalog.Parts{Accounts: accounts, Programs: programs,
-				Pages: guest.New(guest.Options{Unlimited: !opts.RateLimits})})
-		}
+		opts.Registry = func() *op.Registry { return server.Operations(accounts, programs, !opts.RateLimits) }
 	}
 	s := &Service{T: t, Registry: opts.Registry(), Clock: opts.clock, Database: database, opts: opts}
 	if s.Clock == nil {
@@ -219,56 +201,30 @@ func New(t testing.TB, database string, opts Options) *Service {
 		t.Fatalf("open the store: %v", err)
 	}
 	s.DB = db
-	gate := session.NewGate(db, log, session.Options{BaseURL: BaseURL, Unlimited: !opts.RateLimits})
-	hub := live.NewHub(db, log)
-	hub.Interval = cmp.Or(opts.LiveInterval, hub.Interval)
 	t.Cleanup(func() {
-		hub.Close()
-		gate.Close()
-		accounts.Close()
 		if err := db.Close(); err != nil {
 			t.Errorf("close the store: %v", err)
 		}
 	})
-	served := programs.Pages(db, gate, application(t))
-	maps.Copy(served, accounts.Pages(db, gate, rest.ApplicationPrefix))
-	maps.Copy(served, notify.Pages(db, gate))
-	maps.Copy(served, ical.Pages(ical.Options{DB: db, Gate: gate, BaseURL: BaseURL, Unlimited: !opts.RateLimits,
-		Log: log}))
-	limit := opts.SpoolLimit
-	if limit == 0 {
-		limit = 1 << 30
-	}
-	if s.Spool, err = spool.Open(t.TempDir(), limit); err != nil {
+	if s.Spool, err = spool.Open(t.TempDir(), cmp.Or(opts.SpoolLimit, 1<<30)); err != nil {
 		t.Fatalf("open the spool: %v", err)
 	}
-	s.openJobs(log)
-	wait := cmp.Or(opts.JobWait, patience)
-	imports := transfer.Importer{DB: db, Jobs: s.Jobs, JobWait: wait, Holder: "upload",
-		Uploads: transfer.NewUploads(s.Spool, opts.SlowWindow), Log: log, Metrics: transfer.NewMetrics()}
-	engine := op.NewEngine(db)
-	engine.CheckAddress, engine.Spool, engine.JobWait = guard.Check, s.Spool, wait
-	s.Engine = engine
-	engine.SetQueueTime(cmp.Or(opts.QueueTime, patience))
 	s.openFiles()
-	tools, err := mcp.New(mcp.Config{Registry: s.Registry, Engine: engine, Gate: gate, BaseURL: BaseURL, Version: "test",
-		Log: log, Extra: opts.Tools, Deadline: 2 * patience})
-	if err != nil {
-		t.Fatalf("create the tools: %v", err)
-	}
-	s.Handler, err = rest.New(rest.Config{
-		Refusals: map[string]rest.Refusal{board.MCPPath: tools.Refuse},
-		Mounts: map[string]rest.Mount{
-			board.MCPPath: tools.Serve,
-			"GET " + rest.ApplicationPrefix + "/live":                             hub.Serve,
-			"POST " + rest.ApplicationPrefix + "/workspaces/{workspaceId}/import": imports.Serve,
+	s.Server, err = server.New(server.Options{
+		DB: db, Accounts: accounts, Programs: programs, Registry: s.Registry, Guard: guard, Spool: s.Spool, Files: s.Files,
+		Pages: application(t), Tools: opts.Tools, Holder: store.NewID("srv_"), BaseURL: BaseURL, Version: "test",
+		Unlimited: !opts.RateLimits, Log: log,
+		Waits: server.Waits{
+			Queue: cmp.Or(opts.QueueTime, patience), Job: cmp.Or(opts.JobWait, patience), Call: 2 * patience, Tool: 2 * patience,
+			Upload: opts.SlowWindow, Stream: opts.SlowWindow, Live: opts.LiveInterval,
 		},
-		Uploads: map[string]bool{"POST " + rest.ApplicationPrefix + "/workspaces/{workspaceId}/import": true},
-		Pages:   served, Draining: &s.Draining, StreamWindow: opts.SlowWindow, OpTimeout: 2 * patience, Files: s.Files,
-		DB: db, Registry: s.Registry, Engine: engine, Gate: gate, BaseURL: BaseURL, Version: "test", Log: log,
 	})
 	if err != nil {
-		t.Fatalf("create the handler: %v", err)
+		t.Fatalf("create the server: %v", err)
+	}
+	t.Cleanup(s.Close)
+	if !opts.NoJobs {
+		s.Run(context.Background(), s.Jobs.Run)
 	}
 	switch {
 	case opts.document != nil:
@@ -300,26 +256,6 @@ func (s *Service) openFiles() {
 		}
 	})
 	s.Files = &attach.Files{DB: s.DB, Blobs: blobs}
-}
-
-// openJobs runs the jobs of the service until the end of the test, unless the test runs its own.
-func (s *Service) openJobs(log *slog.Logger) {
-	s.Jobs = job.New(job.Options{DB: s.DB, Holder: store.NewID("srv_"), Draft: app.DraftJob,
-		Lists: job.Lists{Draft: app.DraftListJob, Show: app.ShowListJob, Event: app.EventOfListJob},
-		Moves: job.Moves{Check: app.CheckListMove, Start: app.StartListMove, Continue: app.ContinueListMove}, Log: log})
-	if s.opts.NoJobs {
-		return
-	}
-	ctx, cancel := context.WithCancel(context.Background())
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
-		s.Jobs.Run(ctx)
-	}()
-	s.T.Cleanup(func() {
-		cancel()
-		<-ended
-	})
 }
 
 // application returns a handler that serves an empty page with the headers of all pages.
