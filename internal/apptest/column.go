@@ -50,11 +50,11 @@ func (s *Service) ownDB() (*sql.DB, error) {
 	if s.own != nil {
 		return s.own, nil
 	}
-	driver := "sqlite"
+	driver, address := "sqlite", sqldb.SQLiteAddress(s.Database, false) // waits for the server's writes
 	if sqldb.IsPostgres(s.Database) {
-		driver = "pgx"
+		driver, address = "pgx", s.Database
 	}
-	db, err := sql.Open(driver, s.Database)
+	db, err := sql.Open(driver, address)
 	if err != nil {
 		return nil, err
 	}
