@@ -200,7 +200,7 @@ func (g *globals) open(ctx context.Context) (*store.DB, error) {
 		Database: database, Replica: g.replica, Litestream: g.Litestream, Migrate: true,
 		BaseURL: g.BaseURL, Limits: g.limits(), Plan: board.Plan(g.Plan), Storage: g.storage(), Operators: g.operators,
 		SignUpClosed: g.signUpClosed,
-		Log:          g.log, Keys: g.keys, Metrics: g.metrics, Clock: g.now, Kept: g.cacheSize,
+		Log:          g.log, Keys: g.keys, Metrics: g.metrics, Clock: g.now, CacheSize: g.cacheSize,
 		Progress: func(message string) {
 			g.log.Info(message)
 			if g.onProgress != nil {

@@ -211,7 +211,7 @@ func ReadOpenBoard(ctx context.Context, v *store.View, in BoardInput) (OpenBoard
 	if o.BoardDetail, err = boardDetail(ctx, v, b); err != nil {
 		return o, err
 	}
-	cards, err := v.Kept(b.ID, openCardsPart, func() ([]byte, error) { return openCards(ctx, v, o.BoardDetail) })
+	cards, err := v.Cached(b.ID, openCardsPart, func() ([]byte, error) { return openCards(ctx, v, o.BoardDetail) })
 	if err != nil {
 		return o, err
 	}

@@ -263,8 +263,8 @@ func registerCards(r *op.Registry) {
 	op.Query(r, "list_cards", "GET /boards/{boardId}/cards",
 		"List the cards of a board. A card must match every filter. Within a filter, values separated by commas are "+
 			"alternatives, except in labelAll and assigneeAll, where the card must match all of them.",
-		ListCards, op.Kept(basisOfCards))
-	op.Query(r, "get_card", "GET /cards/{cardId}", "Get a card with its checklists.", GetCard, op.Kept(basisOfCard))
+		ListCards, op.Cached(basisOfCards))
+	op.Query(r, "get_card", "GET /cards/{cardId}", "Get a card with its checklists.", GetCard, op.Cached(basisOfCard))
 	op.Command(r, "create_card", "POST /cards", "Create a card in a list.", CreateCard, op.Creates)
 	op.Command(r, "update_card", "PATCH /cards/{cardId}",
 		"Change a card's title or description, or whether it is done.", UpdateCard)

@@ -70,7 +70,7 @@ type Options struct {
 	OIDC               account.OIDC               // an identity provider; zero for none
 	Storage            map[board.Plan]board.Bytes // replaces the quotas of the plans
 	Files              string                     // folder or s3:// address for files; "" for a folder of the test
-	Kept               board.Bytes                // memory for encoded responses, as in store.Options
+	CacheSize          board.Bytes                // memory for encoded responses, as in store.Options
 	NoJobs             bool                       // run no jobs, because the test runs its own engine
 	SignUp             account.SignUpPolicy
 	Roots              *x509.CertPool    // authorities trusted when fetching client documents; nil for the system's
@@ -80,12 +80,12 @@ type Options struct {
 	Tools              func(*sdk.Server) // adds tools to the MCP endpoint; nil for none
 	ProgramLockTimeout bool              // use the program's timeouts for locks and idle transactions on PostgreSQL
 	Log                *slog.Logger      // nil for a logger that writes warnings to the output of the test
-	ReportLimit        time.Duration     // time limit of one statement of a report; 0 for patience
+	ReportLimit        time.Duration     // time limit of one statement of a report; 0 for wideLimit
 	LiveInterval       time.Duration     // live.Hub.Interval; 0 for the default
-	QueueTime          time.Duration     // how long operations wait while there is no overload; 0 for patience
+	QueueTime          time.Duration     // how long operations wait while there is no overload; 0 for wideLimit
 	SlowWindow         time.Duration     // window in which slow clients must reach the minimum rate; 0 for the default
 	SpoolLimit         int64             // limit in bytes; 0 for a gigabyte
-	JobWait            time.Duration     // how long REST calls wait for a job that they start; 0 for patience
+	JobWait            time.Duration     // how long REST calls wait for a job that they start; 0 for wideLimit
 	clock              *Clock
 	document           *document
 }
@@ -95,10 +95,10 @@ type Options struct {
 // nothing is wrong.
 const lockTimeout = 20 * time.Second
 
-// patience replaces the program's other limits, for the same reason: those of statements and idle
+// wideLimit replaces the other limits of the program, for the same reason: those of statements and idle
 // transactions, of the time that an operation waits for its turn, and of the time that a REST call
 // waits for a job that it starts. The limit for a request is twice as long.
-const patience = time.Minute
+const wideLimit = time.Minute
 
 // Both runs a test on SQLite and on PostgreSQL.
 func Both(t *testing.T, fn func(t *testing.T, s *Service)) { BothWith(t, Options{}, fn) }
@@ -151,7 +151,7 @@ func New(t testing.TB, database string, opts Options) *Service {
 		if !strings.Contains(database, "lock_timeout") {
 			database = WithLockTimeout(t, database, lockTimeout)
 		}
-		database = WithIdleTimeout(t, database, patience)
+		database = WithIdleTimeout(t, database, wideLimit)
 	}
 	accounts, err := account.New(account.Options{
 		BaseURL: BaseURL, OIDC: opts.OIDC, SignUp: opts.SignUp, Unlimited: !opts.RateLimits, Log: opts.Log,
@@ -195,7 +195,8 @@ func New(t testing.TB, database string, opts Options) *Service {
 		Database: database, Replica: opts.Replica, BaseURL: BaseURL, Limits: opts.Limits, Plan: opts.Plan, Storage: opts.Storage,
 		Clock: s.Clock.Now, Log: log, Keys: s.opts.Keys, Migrate: true, Operators: s.opts.Operators,
 		SignUpClosed: opts.SignUp.Mode == account.SignUpClosed,
-		CountTime:    lockTimeout, ReadLimit: patience, ReportLimit: cmp.Or(opts.ReportLimit, patience), Kept: opts.Kept, CheckKept: checkKept(t),
+		CountTime:    lockTimeout, ReadLimit: wideLimit, ReportLimit: cmp.Or(opts.ReportLimit, wideLimit),
+		CacheSize: opts.CacheSize, CheckCached: checkCached(t),
 	})
 	if err != nil {
 		t.Fatalf("open the store: %v", err)
@@ -215,7 +216,7 @@ func New(t testing.TB, database string, opts Options) *Service {
 		Pages: application(t), Tools: opts.Tools, Holder: store.NewID("srv_"), BaseURL: BaseURL, Version: "test",
 		Unlimited: !opts.RateLimits, Log: log,
 		Waits: server.Waits{
-			Queue: cmp.Or(opts.QueueTime, patience), Job: cmp.Or(opts.JobWait, patience), Call: 2 * patience, Tool: 2 * patience,
+			Queue: cmp.Or(opts.QueueTime, wideLimit), Job: cmp.Or(opts.JobWait, wideLimit), Call: 2 * wideLimit, Tool: 2 * wideLimit,
 			Upload: opts.SlowWindow, Stream: opts.SlowWindow, Live: opts.LiveInterval,
 		},
 	})
@@ -279,7 +280,7 @@ func (s *Service) Node() *Service {
 func (s *Service) Uncached() *Service {
 	s.T.Helper()
 	opts := s.opts
-	opts.Kept = -1
+	opts.CacheSize = -1
 	return s.nodeWith(opts)
 }
 
@@ -335,12 +336,12 @@ func (c *Clock) Stop() {
 	c.stopped = now
 }
 
-// checkKept returns a function that fails the test if a cached response differs from a new one.
+// checkCached returns a function that fails the test if a cached response differs from a new one.
 // Each test that reads cards therefore also checks the response cache.
-func checkKept(t testing.TB) func(kept, fresh []byte) {
-	return func(kept, fresh []byte) {
-		if !bytes.Equal(kept, fresh) {
-			t.Errorf("the cached response is outdated: got\n%s\nwant\n%s", kept, fresh)
+func checkCached(t testing.TB) func(cached, fresh []byte) {
+	return func(cached, fresh []byte) {
+		if !bytes.Equal(cached, fresh) {
+			t.Errorf("the cached response is outdated: got\n%s\nwant\n%s", cached, fresh)
 		}
 	}
 }

@@ -14,7 +14,7 @@ import (
 // OpenStore opens a store and closes it when the test ends.
 func OpenStore(t testing.TB, database string) *store.DB {
 	t.Helper()
-	db, err := store.Open(t.Context(), store.Options{Database: database, Migrate: true, ReadLimit: patience, ReportLimit: patience})
+	db, err := store.Open(t.Context(), store.Options{Database: database, Migrate: true, ReadLimit: wideLimit, ReportLimit: wideLimit})
 	if err != nil {
 		t.Fatal(err)
 	}

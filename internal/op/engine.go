@@ -215,22 +215,22 @@ func (e *Engine) read(ctx context.Context, c Call, in any) (Response, error) {
 	}
 	defer e.admission.leave(k, began)
 	var (
-		out  any
-		kept Response
-		done bool
+		out    any
+		cached Response
+		done   bool
 	)
 	read := e.db.Read
 	if c.Operation.Report {
 		read = e.db.Report
 	}
 	if err := read(ctx, c.Caller, func(v *store.View) (err error) {
-		if kept, done, err = e.keptResponse(ctx, v, c, in); err != nil || done {
+		if cached, done, err = e.cachedResponse(ctx, v, c, in); err != nil || done {
 			return err
 		}
 		out, err = c.Operation.query(ctx, v, in)
 		return err
 	}); err != nil || done {
-		return kept, err
+		return cached, err
 	}
 	return e.respond(c, out, 0)
 }

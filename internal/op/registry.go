@@ -45,7 +45,7 @@ type Operation struct {
 	before      func(context.Context, *store.DB, board.Caller, any) error
 	sliced      bool // whether before changes data
 	query       func(context.Context, *store.View, any) (any, error)
-	kept        func(context.Context, *store.View, any) (Basis, error) // nil if responses are not cached
+	basis       func(context.Context, *store.View, any) (Basis, error) // nil if responses are not cached
 	command     func(context.Context, *store.Tx, any) (any, error)
 	stream      func(context.Context, *store.View, any, io.Writer) error
 	content     func(context.Context, *store.View, any) (board.Content, error)
@@ -210,8 +210,8 @@ func Long[I, O any](r *Registry, name, route, text string, fn func(context.Conte
 	r.schemaOf(reflect.TypeFor[board.Job]())
 }
 
-// Keeps reports whether the operation's responses may have an entity tag.
-func (o *Operation) Keeps() bool { return o.kept != nil }
+// Cached reports whether the operation's responses may have an entity tag.
+func (o *Operation) Cached() bool { return o.basis != nil }
 
 // Starts reports whether the operation may start a job and return it.
 func (o *Operation) Starts() bool { return o.ofJob != nil }

@@ -118,7 +118,7 @@ func document(r *op.Registry, version string, application bool) *huma.OpenAPI {
 			item = &huma.PathItem{}
 			doc.Paths[o.Path] = item
 		}
-		if o.Keeps() || o.HasContent() {
+		if o.Cached() || o.HasContent() {
 			doc.Components.Headers["ETag"] = tagHeader()
 		}
 		entry := describe(r, o)
@@ -195,7 +195,7 @@ func describe(r *op.Registry, o *op.Operation) *huma.Operation {
 				"response, with the Idempotent-Replayed header.",
 		})
 	}
-	if o.Keeps() {
+	if o.Cached() {
 		entry.Parameters = append(entry.Parameters, &huma.Param{
 			Name: "If-None-Match", In: "header", Schema: &huma.Schema{
 				Type: huma.TypeString, Examples: []any{exampleTag},
@@ -217,7 +217,7 @@ func describe(r *op.Registry, o *op.Operation) *huma.Operation {
 		status = http.StatusCreated
 	}
 	entry.Responses[strconv.Itoa(status)] = success(r, o)
-	if o.Keeps() {
+	if o.Cached() {
 		entry.Responses[strconv.Itoa(http.StatusNotModified)] = &huma.Response{
 			Description: "The response has not changed: it still has the entity tag in If-None-Match.", Headers: headerRefs("X-Request-Id", "ETag"),
 		}
@@ -286,7 +286,7 @@ func success(r *op.Registry, o *op.Operation) *huma.Response {
 		s.Properties["query"] = echo
 	}
 	names := []string{"X-Request-Id", "X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset", "X-RateLimit-Resource"}
-	if o.Keeps() {
+	if o.Cached() {
 		names = append(names, "ETag")
 	}
 	if !o.ReadOnly {

@@ -45,8 +45,8 @@ type Options struct {
 
 	Litestream bool // SQLite: Litestream replicates the file and runs its checkpoints
 
-	Kept      board.Bytes              // size of the cache of encoded responses; 0 means 32 MB, negative means no cache
-	CheckKept func(kept, fresh []byte) // for tests: called with each cached response and a fresh encoding of it; may be nil
+	CacheSize   board.Bytes                // size of the cache of encoded responses; 0 means 32 MB, negative means no cache
+	CheckCached func(cached, fresh []byte) // for tests: called with each cached response and a fresh encoding of it; may be nil
 
 	SignUpClosed bool     // nobody can create an account
 	Operators    []string // email addresses of the server's operators, normalized by board.NormalEmail
@@ -72,7 +72,7 @@ type DB struct {
 	horizons horizons
 	unmerged atomic.Bool // this server has added entries to the search index since the last MergeSearchIndex
 	storage  storageMeter
-	kept     *kept
+	cache    *responseCache
 	slices   sync.Mutex // held during WriteSlice
 
 	watching sync.Mutex
@@ -128,7 +128,7 @@ func Open(ctx context.Context, opts Options) (*DB, error) {
 		return nil, err
 	}
 	db := &DB{opts: opts, engine: e}
-	if db.kept, err = newKept(opts.Kept); err != nil {
+	if db.cache, err = newResponseCache(opts.CacheSize); err != nil {
 		return nil, errors.Join(err, e.Close())
 	}
 	if err := db.checkHere(ctx); err != nil {

@@ -17,22 +17,22 @@ type Basis struct {
 	Values  string // other values that it depends on, such as the meaning of the words me and today
 }
 
-// Kept caches the responses of a query in memory and gives them an entity tag. Fn authorizes the caller
+// Cached caches the responses of a query in memory and gives them an entity tag. Fn authorizes the caller
 // and returns the basis of the response. Responses with the same input and basis must be the same for
 // all authorized callers.
-func Kept[I any](fn func(ctx context.Context, v *store.View, in I) (Basis, error)) Option {
+func Cached[I any](fn func(ctx context.Context, v *store.View, in I) (Basis, error)) Option {
 	return option(func(o *Operation) {
-		o.kept = func(ctx context.Context, v *store.View, in any) (Basis, error) { return fn(ctx, v, *in.(*I)) }
+		o.basis = func(ctx context.Context, v *store.View, in any) (Basis, error) { return fn(ctx, v, *in.(*I)) }
 	})
 }
 
-// keptResponse returns the response of a query that has the Kept option. It returns false if the
+// cachedResponse returns the response of a query that has the Cached option. It returns false if the
 // query must run instead.
-func (e *Engine) keptResponse(ctx context.Context, v *store.View, c Call, in any) (r Response, ok bool, err error) {
-	if c.Operation.kept == nil {
+func (e *Engine) cachedResponse(ctx context.Context, v *store.View, c Call, in any) (r Response, ok bool, err error) {
+	if c.Operation.basis == nil {
 		return r, false, nil
 	}
-	basis, err := c.Operation.kept(ctx, v, in)
+	basis, err := c.Operation.basis(ctx, v, in)
 	if err != nil || basis.BoardID == "" {
 		return r, false, err
 	}
@@ -45,7 +45,7 @@ func (e *Engine) keptResponse(ctx context.Context, v *store.View, c Call, in any
 		r.Same = true
 		return r, true, nil
 	}
-	r.Body, err = v.Kept(basis.BoardID, part, func() ([]byte, error) {
+	r.Body, err = v.Cached(basis.BoardID, part, func() ([]byte, error) {
 		out, err := c.Operation.query(ctx, v, in)
 		if err != nil {
 			return nil, err

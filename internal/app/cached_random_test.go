@@ -9,9 +9,9 @@ import (
 	"cardwall/internal/apptest"
 )
 
-// keptWorld makes random changes on three servers that cache responses, and compares their responses
+// cacheWorld makes random changes on three servers that cache responses, and compares their responses
 // with those of a server without a cache.
-type keptWorld struct {
+type cacheWorld struct {
 	*pair
 	t       *testing.T
 	random  *rand.Rand
@@ -30,8 +30,8 @@ type keptWorld struct {
 
 func pick[T any](r *rand.Rand, from []T) T { return from[r.IntN(len(from))] }
 
-func newKeptWorld(t *testing.T, s *apptest.Service, others ...*apptest.Service) *keptWorld {
-	w := &keptWorld{pair: newPair(s, "private", "private"), t: t, random: rand.New(rand.NewPCG(7, 11)),
+func newCacheWorld(t *testing.T, s *apptest.Service, others ...*apptest.Service) *cacheWorld {
+	w := &cacheWorld{pair: newPair(s, "private", "private"), t: t, random: rand.New(rand.NewPCG(7, 11)),
 		servers: append(others, s), tags: map[string]string{}}
 	w.people = []*apptest.Person{w.ada, w.bob, w.cyd}
 	w.boards, w.lists = [2]string{w.from, w.to}, [2]string{w.here, w.there}
@@ -42,7 +42,7 @@ func newKeptWorld(t *testing.T, s *apptest.Service, others ...*apptest.Service) 
 
 // change makes a random change on a random server. The server may reject the change, for example
 // because a card is archived.
-func (w *keptWorld) change() {
+func (w *cacheWorld) change() {
 	at := pick(w.random, w.servers)
 	ada, bob := w.ada.At(at), w.bob.At(at)
 	card, side := pick(w.random, w.cards), w.random.IntN(2)
@@ -111,7 +111,7 @@ func (w *keptWorld) change() {
 }
 
 // filters returns the filters of card lists that are compared. Some contain names that change gives.
-func (w *keptWorld) filters() []fields {
+func (w *cacheWorld) filters() []fields {
 	return []fields{
 		{}, {"assignee": "me"}, {"assignee": w.bob.ID}, {"assigneeNot": "bob"}, {"creator": "me"}, {"label": w.bug},
 		{"q": "label:b-name"},
@@ -126,7 +126,7 @@ func (w *keptWorld) filters() []fields {
 // compare sends a random request to a server with a cache and to the server without a cache, twice.
 // The request to the server with a cache has the entity tag of that server's last response to the same
 // request.
-func (w *keptWorld) compare(step int) {
+func (w *cacheWorld) compare(step int) {
 	server, person := w.random.IntN(len(w.servers)), pick(w.random, w.people)
 	name, in := "get_card", fields{"cardId": pick(w.random, w.cards)}
 	switch w.random.IntN(3) {
@@ -141,7 +141,7 @@ func (w *keptWorld) compare(step int) {
 	}
 }
 
-func (w *keptWorld) compareOne(step, server int, person *apptest.Person, name string, in fields) {
+func (w *cacheWorld) compareOne(step, server int, person *apptest.Person, name string, in fields) {
 	key := fmt.Sprint(server, person.ID, name, in)
 	got := person.At(w.servers[server]).CallWith(name, in, http.Header{"If-None-Match": {w.tags[key]}})
 	want := person.At(w.fresh).CallWith(name, in, nil)
@@ -160,13 +160,13 @@ func (w *keptWorld) compareOne(step, server int, person *apptest.Person, name st
 	}
 }
 
-// TestKeptResponsesEqualFreshOnes makes random changes on three servers with a cache. After each
+// TestCachedResponsesEqualFreshOnes makes random changes on three servers with a cache. After each
 // change, these servers return the same responses as a server without a cache. Callers who have lost
 // access get the same errors.
-func TestKeptResponsesEqualFreshOnes(t *testing.T) {
+func TestCachedResponsesEqualFreshOnes(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
-		w := newKeptWorld(t, s, s.Node(), s.Node())
+		w := newCacheWorld(t, s, s.Node(), s.Node())
 		w.fresh = s.Uncached()
 		for step := range 150 {
 			w.change()
@@ -180,12 +180,12 @@ func TestKeptResponsesEqualFreshOnes(t *testing.T) {
 	})
 }
 
-// TestKeptFiltersSeeEveryChange makes random changes. After each, two people list cards with each
+// TestCachedFiltersSeeEveryChange makes random changes. After each, two people list cards with each
 // filter. The service compares each cached response with a new one.
-func TestKeptFiltersSeeEveryChange(t *testing.T) {
+func TestCachedFiltersSeeEveryChange(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
-		w := newKeptWorld(t, s)
+		w := newCacheWorld(t, s)
 		for range 75 {
 			w.change()
 			for i, in := range w.filters() {

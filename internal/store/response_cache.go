@@ -14,11 +14,11 @@ import (
 // Every call reads both versions together with the caller's permissions. So a cached
 // response is correct on every server, even if another server has changed the board.
 
-// defaultKept is the default of Options.Kept.
-const defaultKept board.Bytes = 32 << 20
+// defaultCacheSize is the default of Options.CacheSize.
+const defaultCacheSize board.Bytes = 32 << 20
 
-// keptOverhead is the approximate size of a cache entry without the response, in bytes.
-const keptOverhead = 256
+// entryOverhead is the approximate size of a cache entry without the response, in bytes.
+const entryOverhead = 256
 
 // Edition identifies the state of everything that a board shows.
 type Edition struct {
@@ -27,42 +27,42 @@ type Edition struct {
 	Names   int64 // the version of people's names
 }
 
-// keptKey identifies a part of what a board shows.
-type keptKey struct {
+// cacheKey identifies a part of what a board shows.
+type cacheKey struct {
 	boardID string
 	part    [32]byte
 }
 
-type keptBody struct {
+type cacheEntry struct {
 	edition Edition
 	body    []byte
 }
 
-// kept is a cache of responses. A nil *kept caches nothing.
-type kept = otter.Cache[keptKey, keptBody]
+// responseCache is a cache of responses. A nil *responseCache caches nothing.
+type responseCache = otter.Cache[cacheKey, cacheEntry]
 
-// newKept returns a cache with the given size limit. It returns nil if the limit is
+// newResponseCache returns a cache with the given size limit. It returns nil if the limit is
 // negative.
-func newKept(limit board.Bytes) (*kept, error) {
+func newResponseCache(limit board.Bytes) (*responseCache, error) {
 	if limit < 0 {
 		return nil, nil
 	}
 	if limit == 0 {
-		limit = defaultKept
+		limit = defaultCacheSize
 	}
-	return otter.New(&otter.Options[keptKey, keptBody]{
+	return otter.New(&otter.Options[cacheKey, cacheEntry]{
 		MaximumWeight: uint64(limit),
-		Weigher:       func(_ keptKey, b keptBody) uint32 { return uint32(len(b.body) + keptOverhead) },
+		Weigher:       func(_ cacheKey, b cacheEntry) uint32 { return uint32(len(b.body) + entryOverhead) },
 	})
 }
 
-// KeptBytes returns the size of the cache: all responses, with keptOverhead for each.
-func (db *DB) KeptBytes() board.Bytes {
-	if db.kept == nil {
+// CachedBytes returns the size of the cache: all responses, with entryOverhead for each.
+func (db *DB) CachedBytes() board.Bytes {
+	if db.cache == nil {
 		return 0
 	}
-	db.kept.CleanUp() // evicts entries beyond the limit
-	return board.Bytes(db.kept.WeightedSize())
+	db.cache.CleanUp() // evicts entries beyond the limit
+	return board.Bytes(db.cache.WeightedSize())
 }
 
 // Edition returns the edition of a board from which a loader of this view has loaded a
@@ -72,25 +72,25 @@ func (v *View) Edition(boardID string) Edition {
 	return Edition{BoardID: boardID, Version: a.Version, Names: a.NamesVersion}
 }
 
-// Kept returns the encoded form of a part of what a board shows. It calls encode if the
+// Cached returns the encoded form of a part of what a board shows. It calls encode if the
 // part is not cached for the current edition, and always in a Tx. A loader of this view
 // must have loaded a record of the board. The caller must not change the result.
-func (v *View) Kept(boardID string, part [32]byte, encode func() ([]byte, error)) ([]byte, error) {
-	if v.db.kept == nil || v.writes {
+func (v *View) Cached(boardID string, part [32]byte, encode func() ([]byte, error)) ([]byte, error) {
+	if v.db.cache == nil || v.writes {
 		return encode()
 	}
-	key, edition := keptKey{boardID, part}, v.Edition(boardID)
-	k, ok := v.db.kept.GetIfPresent(key)
+	key, edition := cacheKey{boardID, part}, v.Edition(boardID)
+	k, ok := v.db.cache.GetIfPresent(key)
 	ok = ok && k.edition == edition
-	if ok && v.db.opts.CheckKept == nil {
+	if ok && v.db.opts.CheckCached == nil {
 		return k.body, nil
 	}
 	body, err := encode()
 	if ok && err == nil {
-		v.db.opts.CheckKept(k.body, body)
+		v.db.opts.CheckCached(k.body, body)
 	}
 	if err == nil {
-		v.db.kept.Set(key, keptBody{edition, slices.Clone(body)}) // body may have much spare capacity
+		v.db.cache.Set(key, cacheEntry{edition, slices.Clone(body)}) // body may have much spare capacity
 	}
 	return body, err
 }

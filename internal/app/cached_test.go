@@ -81,13 +81,13 @@ func TestEntityTags(t *testing.T) {
 	})
 }
 
-// TestKeptResponsesAreBounded reads more responses than the memory for cached responses can hold.
-func TestKeptResponsesAreBounded(t *testing.T) {
+// TestCachedResponsesAreBounded reads more responses than the memory for cached responses can hold.
+func TestCachedResponsesAreBounded(t *testing.T) {
 	t.Parallel()
 	for name, memory := range map[string]board.Bytes{"little": 64 << 10, "none": -1} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			apptest.BothWith(t, apptest.Options{Kept: memory}, func(t *testing.T, s *apptest.Service) {
+			apptest.BothWith(t, apptest.Options{CacheSize: memory}, func(t *testing.T, s *apptest.Service) {
 				p := newPair(s, "private", "private")
 				ids := []string{p.card}
 				for i := range 30 {
@@ -101,8 +101,8 @@ func TestKeptResponsesAreBounded(t *testing.T) {
 						}
 					}
 				}
-				if kept := s.DB.KeptBytes(); kept > max(0, memory) {
-					t.Errorf("got %d bytes of cached responses, want at most %d", kept, memory)
+				if cached := s.DB.CachedBytes(); cached > max(0, memory) {
+					t.Errorf("got %d bytes of cached responses, want at most %d", cached, memory)
 				}
 			})
 		})
