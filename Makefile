@@ -147,13 +147,17 @@ pictures: build ## take screenshots of all screens, and update those in docs/
 	cd web && node scripts/pictures.mjs --docs
 
 .PHONY: check
-check: check-format check-vet check-staticcheck check-architecture check-golden lint-openapi check-web ## run all checks of CI except the tests
+check: check-format check-tidy check-vet check-staticcheck check-architecture check-golden lint-openapi check-web ## run all checks of CI except the tests
 	@echo "check: all is well."
 
 .PHONY: check-format
 check-format:
 	@unformatted=$$(git ls-files -z --cached --others --exclude-standard --deduplicate '*.go' | xargs -0 -r ls -d 2>/dev/null | xargs -r gofmt -l); \
 	if [ -n "$$unformatted" ]; then echo "Not formatted; run gofmt -w on:"; echo "$$unformatted"; exit 1; fi
+
+.PHONY: check-tidy
+check-tidy:
+	go mod tidy -diff
 
 .PHONY: check-vet
 check-vet:
