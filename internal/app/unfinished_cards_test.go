@@ -63,28 +63,3 @@ func TestUnfinishedCardsAreNeitherDoneNorArchived(t *testing.T) {
 		}
 	})
 }
-
-// A server of an earlier version changes boards without their numbers of done cards.
-func TestUnfinishedCardsAfterChangesOfAnEarlierVersion(t *testing.T) {
-	t.Parallel()
-	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
-		ada := s.Person("Ada")
-		b, lists, order := newBoardWithCards(ada, ada.Workspace("Engines", board.PlanTeam), 1, 4)
-		ada.Must("update_card", fields{"cardId": order[lists[0]][0], "done": true})
-		check := func(when string, want float64) {
-			t.Helper()
-			if got := ada.Must("get_board", fields{"boardId": b}).Get("unfinishedCards"); got != want {
-				t.Errorf("%s: got %v unfinishedCards, want %v", when, got, want)
-			}
-		}
-		check("before", 3)
-		s.Column("UPDATE cards SET done_at = created_at WHERE id = $1 RETURNING id", order[lists[0]][1])
-		s.Column("UPDATE boards SET version = version + 1 WHERE id = $1 RETURNING id", b)
-		check("after an earlier version's change", 2)
-		ada.Must("update_card", fields{"cardId": order[lists[0]][2], "done": true})
-		check("after a further change", 1)
-		if got := s.Column("SELECT done_cards FROM boards WHERE id = $1", b); len(got) != 1 || got[0] != "3" {
-			t.Errorf("stored number of done cards: got %v, want 3", got)
-		}
-	})
-}

@@ -50,7 +50,7 @@ func boardChecks() []check {
 		{problem: "delivery %s: its version is higher than the version of its board", remedy: restoreRemedy,
 			query: "SELECT d.id FROM deliveries d JOIN boards b ON b.id = d.board_id WHERE d.version > b.version AND d.version > " + last},
 		count("the number of open cards is wrong", "boards", "b.open_cards <> "+store.CountOpenCards),
-		count("the number of done cards is wrong", "boards", "b.done_cards_version = b.version AND b.done_cards <> "+store.CountDoneCards),
+		count("the number of done cards is wrong", "boards", "b.done_cards <> "+store.CountDoneCards),
 		count("the number of cards is wrong", "boards", "b.all_cards <> "+visibleCards),
 		count("the number of open lists is wrong", "boards", "b.open_lists <> (SELECT count(*) FROM lists l WHERE l.board_id = b.id "+
 			"AND l.archived_at IS NULL)"),
@@ -105,7 +105,7 @@ func recount(ctx context.Context, tx *store.RawTx, id string) error {
 		WHERE k.card_id = cards.id) WHERE id = $1`
 	if strings.HasPrefix(id, "brd_") {
 		lock, text = tx.LockBoard, `UPDATE boards AS b SET open_cards = `+store.CountOpenCards+`,
-			done_cards = `+store.CountDoneCards+`, done_cards_version = version, all_cards = `+visibleCards+`,
+			done_cards = `+store.CountDoneCards+`, all_cards = `+visibleCards+`,
 			open_lists = (SELECT count(*) FROM lists l WHERE l.board_id = b.id AND l.archived_at IS NULL),
 			text_bytes = `+store.BoardTextBytes()+`, activity_bytes = `+store.BoardActivityBytes()+`,
 			next_number = (SELECT max(n) FROM (SELECT b.next_number AS n UNION ALL SELECT c.number + 1 FROM cards c

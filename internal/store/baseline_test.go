@@ -134,5 +134,44 @@ func TestLeftoversAreRemoved(t *testing.T) {
 	}
 }
 
+// Boards whose number of done cards a server before v0.2.1 did not maintain are counted.
+func TestDoneCardsOfChangedBoardsAreCounted(t *testing.T) {
+	t.Parallel()
+	apptest.EmptyDatabases(t, func(t *testing.T, database string) {
+		migrate, driver := sqldb.MigrateFile, "sqlite"
+		if sqldb.IsPostgres(database) {
+			migrate, driver = sqldb.MigratePostgres, "pgx"
+		}
+		if err := migrate(t.Context(), database, store.Migrations(), baseline); err != nil {
+			t.Fatal(err)
+		}
+		db, err := sql.Open(driver, database)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer db.Close()
+		for _, text := range []string{
+			"INSERT INTO organizations (id, name, plan, created_at) VALUES ('org_x', 'x', 'team', 1)",
+			"INSERT INTO workspaces (id, organization_id, name, created_at) VALUES ('wsp_x', 'org_x', 'x', 1)",
+			`INSERT INTO boards (id, workspace_id, name, visibility, features, version, created_at, updated_at, description, done_cards,
+				done_cards_version) VALUES ('brd_a', 'wsp_x', 'x', 'private', 0, 7, 1, 1, '', 5, 6), ('brd_b', 'wsp_x', 'x', 'private', 0, 7,
+				1, 1, '', 5, NULL), ('brd_c', 'wsp_x', 'x', 'private', 0, 7, 1, 1, '', 5, 7)`,
+			`INSERT INTO lists (id, board_id, name, rank, wip_mode, archived_at, created_at, updated_at)
+				VALUES ('lst_a', 'brd_a', 'x', 'a', 'soft', NULL, 1, 1), ('lst_b', 'brd_a', 'x', 'b', 'soft', 1, 1, 1)`,
+			`INSERT INTO cards (id, board_id, list_id, rank, number, title, done_at, archived_at, created_at, updated_at, description)
+				VALUES ('crd_a', 'brd_a', 'lst_a', 'a', 1, 'x', 1, NULL, 1, 1, ''), ('crd_b', 'brd_a', 'lst_a', 'b', 2, 'x', 1, 1, 1, 1, ''),
+				('crd_c', 'brd_a', 'lst_a', 'c', 3, 'x', NULL, NULL, 1, 1, ''), ('crd_d', 'brd_a', 'lst_b', 'a', 4, 'x', 1, NULL, 1, 1, '')`,
+		} {
+			if _, err := db.ExecContext(t.Context(), text); err != nil {
+				t.Fatalf("%s: %v", text, err)
+			}
+		}
+		got := apptest.Select(t, apptest.OpenStore(t, database), "SELECT id || ' ' || done_cards FROM boards ORDER BY id")
+		if want := []string{"brd_a 1", "brd_b 0", "brd_c 5"}; !slices.Equal(got, want) {
+			t.Errorf("got done cards %v, want %v; brd_c was up to date", got, want)
+		}
+	})
+}
+
 // ownTables is true for the tables of Cardwall on SQLite.
 const ownTables = "l.type = 'table' AND l.schema = 'main' AND l.name NOT IN ('goose_db_version', 'sqlite_sequence', 'sqlite_schema')"

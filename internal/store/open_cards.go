@@ -8,7 +8,3 @@ const (
 	CountOpenCards = "(SELECT count(*)" + openCards + "b.id)"
 	CountDoneCards = "(SELECT count(c.done_at)" + openCards + "b.id)"
 )
-
-// doneCards is the number of done cards among the open cards of the board b. Servers
-// before v0.2.1 do not maintain the stored number, so it is only valid for its version.
-const doneCards = "CASE WHEN b.done_cards_version = b.version THEN b.done_cards ELSE " + CountDoneCards + " END"

@@ -281,7 +281,7 @@ func (v *View) BoardStates(ctx context.Context, limit int) (int, []board.BoardSt
 		return 0, nil, err
 	}
 	out := []board.BoardState{}
-	text := `SELECT b.id, b.workspace_id, b.name, b.open_cards, b.open_cards - ` + doneCards + `, b.updated_at,
+	text := `SELECT b.id, b.workspace_id, b.name, b.open_cards, b.open_cards - b.done_cards, b.updated_at,
 		s.id, s.status, s.title, s.created_at FROM boards b
 		LEFT JOIN status_updates s ON s.id = (SELECT x.id FROM status_updates x WHERE x.board_id = b.id
 		ORDER BY x.created_at DESC, x.id DESC LIMIT 1)

@@ -164,8 +164,8 @@ func (tx *Tx) writeRows(ctx context.Context, r *rows) error {
 	}
 	for _, e := range r.Ends {
 		if err := tx.exec(ctx, `UPDATE boards AS b SET version = $1, open_cards = $2, all_cards = $3, open_lists = $4, next_number = $5,
-			text_bytes = text_bytes + $6, activity_bytes = activity_bytes + $7, done_cards = `+CountDoneCards+`,
-			done_cards_version = $1 WHERE b.id = $8`, e...); err != nil {
+			text_bytes = text_bytes + $6, activity_bytes = activity_bytes + $7, done_cards = `+CountDoneCards+`
+			WHERE b.id = $8`, e...); err != nil {
 			return fmt.Errorf("write counts: %w", err)
 		}
 	}

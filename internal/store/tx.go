@@ -328,7 +328,7 @@ func (tx *Tx) flush(ctx context.Context) error {
 	}
 	for _, id := range tx.touched {
 		a, g := tx.On(id), tx.grown[id]
-		if err := tx.exec(ctx, `UPDATE boards SET version = $1, open_cards = $2, done_cards = $3, done_cards_version = $1,
+		if err := tx.exec(ctx, `UPDATE boards SET version = $1, open_cards = $2, done_cards = $3,
 			all_cards = $4, open_lists = $5, next_number = $6, updated_at = $7, text_bytes = text_bytes + $8,
 			activity_bytes = activity_bytes + $9 WHERE id = $10`, a.Version, a.OpenCards, a.DoneCards, a.AllCards, a.OpenLists,
 			a.NextNumber, int64(tx.now), g.text, g.activity, id); err != nil {

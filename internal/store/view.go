@@ -77,7 +77,7 @@ func (v *View) count(ctx context.Context, text string, args ...any) (n int, err 
 // caller's user id.
 const (
 	accessColumns = `b.id, b.workspace_id, w.organization_id, b.visibility, b.features, o.read_only,
-		b.archived_at, b.trashed_at, b.version, b.open_cards, ` + doneCards + `, b.all_cards, b.open_lists, b.next_number,
+		b.archived_at, b.trashed_at, b.version, b.open_cards, b.done_cards, b.all_cards, b.open_lists, b.next_number,
 		wm.role, bm.role, ` + namesVersion
 	accessJoins = ` JOIN workspaces w ON w.id = b.workspace_id
 		JOIN organizations o ON o.id = w.organization_id

@@ -1,5 +1,5 @@
 -- +goose Up
--- The schema of Cardwall v0.2.1. Later migrations change it. Times are in milliseconds since
+-- The schema of Cardwall v0.2.1, which replaces migrations 1 to 50. Later ones change it. Times are in milliseconds since
 -- 1970 (UTC) unless a comment says otherwise. Text is compared by bytes, as in SQLite.
 -- 051_schema.sqlite.sql creates the same tables. Functions may exist: a restore drops only
 -- the tables of an unused database.
@@ -373,11 +373,10 @@ CREATE INDEX oauth_devices_expires ON oauth_devices (expires_at);
 -- The statement that writes the version updates both. counted_at is when they were last
 -- computed from the rows, or NULL.
 --
--- The activity up to the version reduced_to is reduced to the history of the cards, and up
--- to removed_to it is removed.
+-- Of the activity up to the version reduced_to, only the history of cards is kept. Up to
+-- removed_to, nothing is kept.
 --
--- done_cards is the number of done cards among open_cards, as of done_cards_version. While
--- that is not the board's version, each read counts the cards.
+-- done_cards is the number of done cards among open_cards. done_cards_version is not used.
 CREATE TABLE boards (
     id                 TEXT COLLATE "C" NOT NULL PRIMARY KEY,
     workspace_id       TEXT COLLATE "C" NOT NULL REFERENCES workspaces (id) ON DELETE CASCADE,
