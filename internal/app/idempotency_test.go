@@ -157,9 +157,9 @@ func TestCopyOfARequestThatStillRuns(t *testing.T) {
 
 // A copy that arrives while the first request is running receives the response of the first
 // request if it ends soon.
-func TestCopyWaitsForTheFirst(t *testing.T) {
+func TestRetryWaitsForTheFirst(t *testing.T) {
 	withSlow(t, func(t *testing.T, ada *apptest.Person, o *slow, in fields) {
-		ada.Engine.CopyWait = time.Hour
+		ada.Engine.RetryWait = time.Hour
 		var (
 			wg            sync.WaitGroup
 			first, second apptest.Response
@@ -169,7 +169,7 @@ func TestCopyWaitsForTheFirst(t *testing.T) {
 		wg.Go(func() { first = ada.Keyed("key", "wait", in) })
 		<-o.begun
 		wg.Go(func() { second = ada.Keyed("key", "wait", in) })
-		apptest.Eventually(t, "the copy waits", func() bool { return ada.Engine.WaitingCopies() == 1 })
+		apptest.Eventually(t, "the retry waits", func() bool { return ada.Engine.WaitingRetries() == 1 })
 		end()
 		if first.Status != http.StatusOK {
 			t.Errorf("the first request: got status %d, body %s; want 200", first.Status, first.Raw)

@@ -35,9 +35,9 @@ type Engine struct {
 	// changed before the first call.
 	JobWait time.Duration
 
-	// CopyWait is how long a retry with the same idempotency key waits for the first request. It may
+	// RetryWait is how long a retry with the same idempotency key waits for the first request. It may
 	// be changed before the first call.
-	CopyWait time.Duration
+	RetryWait time.Duration
 
 	db        *store.DB
 	inFlight  *inFlight
@@ -50,7 +50,7 @@ type Engine struct {
 func NewEngine(db *store.DB) *Engine {
 	n := db.Concurrency()
 	e := &Engine{
-		Metrics: NewMetrics(), JobWait: JobWait, CopyWait: copyWait, db: db, inFlight: newInFlight(), streams: newStreams(n.Streams),
+		Metrics: NewMetrics(), JobWait: JobWait, RetryWait: retryWait, db: db, inFlight: newInFlight(), streams: newStreams(n.Streams),
 		reports: newShares("searches and reports", max(1, n.Reports-1)), admission: newAdmission(n),
 	}
 	e.admission.log = func() *slog.Logger { return cmp.Or(e.Log, slog.Default()) }
@@ -58,8 +58,8 @@ func NewEngine(db *store.DB) *Engine {
 	return e
 }
 
-// WaitingCopies returns how many requests wait for an earlier request with the same idempotency key.
-func (e *Engine) WaitingCopies() int {
+// WaitingRetries returns how many requests wait for an earlier request with the same idempotency key.
+func (e *Engine) WaitingRetries() int {
 	e.inFlight.mu.Lock()
 	defer e.inFlight.mu.Unlock()
 	return e.inFlight.waiting
@@ -115,8 +115,8 @@ func (e envelope) write() ([]byte, error) {
 	return append(body, '}'), err
 }
 
-// copyWait is the default of Engine.CopyWait.
-const copyWait = 2 * time.Second
+// retryWait is the default of Engine.RetryWait.
+const retryWait = 2 * time.Second
 
 // CheckLoad returns an error, and counts a refusal, if a call of the operation would be
 // refused immediately because of the load. It lets an interface refuse a request before
@@ -151,8 +151,7 @@ func (e *Engine) do(ctx context.Context, c Call) (Response, error) {
 	if !c.Operation.Keyed() {
 		c.Key = ""
 	}
-	sent := c.Arguments.Body
-	c.Arguments.Body = canonical(sent)
+	c.Arguments.Body = canonical(c.Arguments.Body)
 	in, refusal := c.Operation.Input.decode(c.Arguments)
 	if refusal == nil {
 		if err := c.Operation.Input.permit(c.Caller, in); err != nil {
@@ -178,7 +177,7 @@ func (e *Engine) do(ctx context.Context, c Call) (Response, error) {
 	case c.Key == "":
 		return e.write(ctx, c, in)
 	}
-	return e.writeOnce(ctx, c, in, sent, refusal)
+	return e.writeOnce(ctx, c, in, refusal)
 }
 
 // prepare passes the file of the request to the input and runs the part of an operation that

@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
 
 	"cardwall/internal/board"
 	"cardwall/internal/store"
@@ -18,9 +17,9 @@ import (
 // succeed. It does not store unexpected errors.
 //
 // A retry may send the body's fields in another order, so the fingerprint is that of
-// the canonical body. Versions before 0.2 stored that of the raw body.
-func (e *Engine) writeOnce(ctx context.Context, c Call, in any, sent []byte, refused error) (Response, error) {
-	release, err := e.inFlight.enter(ctx, c.Caller.KeyOwner()+"\x00"+c.Key, e.CopyWait)
+// the canonical body.
+func (e *Engine) writeOnce(ctx context.Context, c Call, in any, refused error) (Response, error) {
+	release, err := e.inFlight.enter(ctx, c.Caller.KeyOwner()+"\x00"+c.Key, e.RetryWait)
 	if err != nil {
 		return Response{}, err
 	}
@@ -31,9 +30,6 @@ func (e *Engine) writeOnce(ctx context.Context, c Call, in any, sent []byte, ref
 	}
 	defer e.admission.leave(writes, began)
 	sum := c.fingerprint(true)
-	asSent := c
-	asSent.Arguments.Body = sent
-	old := asSent.fingerprint(true)
 	var (
 		response Response
 		fault    error
@@ -41,7 +37,7 @@ func (e *Engine) writeOnce(ctx context.Context, c Call, in any, sent []byte, ref
 	err = e.db.WriteTo(ctx, c.Caller, c.Operation.Input.records(in), func(tx *store.Tx) (err error) {
 		fault = nil
 		claim := keyClaim{load: func() (*store.StoredResponse, error) {
-			return tx.ClaimKey(ctx, c.Key, c.Operation.Name, sum[:], old[:])
+			return tx.ClaimKey(ctx, c.Key, c.Operation.Name, sum[:])
 		}}
 		response, err = e.attempt(ctx, tx, c, in, refused, &claim)
 		if claim.stored != nil {
@@ -171,12 +167,8 @@ func storedFault(f *board.Fault) (store.StoredResponse, error) {
 	return store.StoredResponse{Fault: f.Code, Body: record}, err
 }
 
-// replayedFault returns a stored fault. Versions before 0.2 stored only the
-// message.
+// replayedFault returns a stored fault.
 func replayedFault(s *store.StoredResponse) (*board.Fault, error) {
-	if jsontext.Value(s.Body).Kind() != '{' {
-		return &board.Fault{Code: s.Fault, Message: string(s.Body)}, nil
-	}
 	var r faultRecord
 	err := json.Unmarshal(s.Body, &r)
 	return &board.Fault{Code: s.Fault, Message: r.Message, Reason: r.Reason, Details: r.Details}, err

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"slices"
 	"time"
 
 	"cardwall/internal/board"
@@ -52,8 +51,8 @@ func (tx *Tx) ExpectKeyClaim(key string, check func() error) error {
 // SaveResponse in the same transaction. If another transaction stores a response to the
 // key in the meantime, this transaction runs again and finds that response. ClaimKey
 // returns an invalid_request error if the key was used for another request: the operation
-// differs, or the stored fingerprint is neither fingerprint nor one of earlier.
-func (tx *Tx) ClaimKey(ctx context.Context, key, operation string, fingerprint []byte, earlier ...[]byte) (*StoredResponse, error) {
+// or the fingerprint differs.
+func (tx *Tx) ClaimKey(ctx context.Context, key, operation string, fingerprint []byte) (*StoredResponse, error) {
 	var (
 		s       StoredResponse
 		sealed  int64
@@ -78,8 +77,7 @@ func (tx *Tx) ClaimKey(ctx context.Context, key, operation string, fingerprint [
 			return nil, err
 		}
 	}
-	same := func(sum []byte) bool { return bytes.Equal(s.Fingerprint, sum) }
-	if s.Operation != operation || !same(fingerprint) && !slices.ContainsFunc(earlier, same) {
+	if s.Operation != operation || !bytes.Equal(s.Fingerprint, fingerprint) {
 		return nil, board.Invalid("Idempotency-Key %q was used for another request. Use a new key for a new request.", key)
 	}
 	if s.Sealed = sealed != 0; s.Sealed {
