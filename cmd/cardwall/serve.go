@@ -215,7 +215,7 @@ func (c *serveCommand) assemble(g *globals) (p components) {
 	if p.Sender, p.err = c.newSender(g); p.err != nil {
 		return p
 	}
-	if p.Pages, p.err = servePages(g); p.err != nil {
+	if p.WebApp, p.err = servePages(g); p.err != nil {
 		return p
 	}
 	if p.Programs, p.err = c.authorization(g, p.Guard, unlimited, c.WebhookCAFile); p.err != nil {

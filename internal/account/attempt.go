@@ -26,7 +26,7 @@ var (
 	// guessesAccount limits guesses at one account from all networks that it has not signed in from.
 	guessesAccount = session.Limit{Name: "account", Most: 500, Window: time.Hour}
 	// emailsNetwork limits the requests from one network that send an email or create an account.
-	emailsNetwork = session.Limit{Name: "letters", Most: 30, Window: time.Hour}
+	emailsNetwork = session.Limit{Name: "emails", Most: 30, Window: time.Hour}
 )
 
 // guesser describes where a guess comes from.

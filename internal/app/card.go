@@ -78,7 +78,7 @@ func CreateCard(ctx context.Context, tx *store.Tx, in CreateCardInput) (board.Ca
 			return board.Card{}, err
 		}
 	}
-	if err := roomForCard(ctx, tx, list, 1); err != nil {
+	if err := roomForCard(tx, list, 1); err != nil {
 		return board.Card{}, err
 	}
 	if card.Labels, _, err = pickLabels(ctx, tx, card, in.Labels, nil); err != nil {
@@ -95,19 +95,12 @@ func CreateCard(ctx context.Context, tx *store.Tx, in CreateCardInput) (board.Ca
 	return card, nil
 }
 
-// cardsOnBoard names what board.Limits.OpenCards limits.
-const cardsOnBoard = "cards on a board, not counting archived ones"
-
-// roomForCard returns an error if the board has no room for another open card, or
-// if the list has reached its hard WIP limit. addingToAll is the number of cards
-// added to the board's total: 1 for a new card, 0 for a card restored from the
-// archive.
-func roomForCard(ctx context.Context, tx *store.Tx, list board.List, addingToAll int) error {
+// roomForCard returns an error if the board has no room for another open card, or if the
+// list has reached its hard WIP limit. added is 1 for a new card, and 0 for one that is
+// restored from the archive.
+func roomForCard(tx *store.Tx, list board.List, added int) error {
 	a := tx.On(list.BoardID)
-	if err := board.CheckLimit(cardsOnBoard, a.OpenCards, 1, tx.Limits().OpenCards); err != nil {
-		return err
-	}
-	if err := board.CheckLimit("cards on a board, including archived ones", a.AllCards, addingToAll, tx.Limits().AllCards); err != nil {
+	if err := roomForCards(a, tx.Limits(), 1, added); err != nil {
 		return err
 	}
 	return roomInList(list, a)
@@ -172,7 +165,7 @@ func UpdateCard(ctx context.Context, tx *store.Tx, in UpdateCardInput) (board.Ca
 	if len(changes) > 0 {
 		return card, tx.UpdateCardText(ctx, &card, before)
 	}
-	return card, tx.UpdateCard(ctx, &card)
+	return card, tx.UpdateCardState(ctx, &card)
 }
 
 // MoveCardInput is the input of MoveCard.
@@ -225,7 +218,7 @@ func ArchiveCard(ctx context.Context, tx *store.Tx, in CardInput) (board.Card, e
 	card.SetArchived(&now, nil)
 	tx.On(card.BoardID).CountOpen(card, -1)
 	tx.Emit(card.BoardID, board.CardArchived(card))
-	return card, tx.UpdateCard(ctx, &card)
+	return card, tx.UpdateCardState(ctx, &card)
 }
 
 // RestoreCard restores an archived card to its former position. An open card
@@ -240,13 +233,13 @@ func RestoreCard(ctx context.Context, tx *store.Tx, in CardInput) (board.Card, e
 	if err != nil {
 		return card, err
 	}
-	if err := roomForCard(ctx, tx, list, 0); err != nil {
+	if err := roomForCard(tx, list, 0); err != nil {
 		return card, err
 	}
 	since := card.ArchivedAt
 	card.SetArchived(nil, nil)
 	tx.On(card.BoardID).CountOpen(card, 1)
-	if err := tx.UpdateCard(ctx, &card); err != nil {
+	if err := tx.UpdateCardState(ctx, &card); err != nil {
 		return card, err
 	}
 	after, err := tx.CardBefore(ctx, card)
@@ -309,7 +302,7 @@ func setDue(ctx context.Context, tx *store.Tx, card *board.Card, due board.Due) 
 	}
 	card.Due = due
 	tx.Emit(card.BoardID, board.CardDueDateChanged(*card, before))
-	return tx.UpdateCard(ctx, card)
+	return tx.UpdateCardState(ctx, card)
 }
 
 // SetCardLabelsInput is the input of SetCardLabels.

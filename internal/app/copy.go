@@ -48,7 +48,7 @@ func CopyCard(ctx context.Context, tx *store.Tx, in CopyCardInput) (board.Card, 
 			return board.Card{}, err
 		}
 	}
-	if err := roomForCard(ctx, tx, list, 1); err != nil {
+	if err := roomForCard(tx, list, 1); err != nil {
 		return board.Card{}, err
 	}
 	whole, err := tx.WholeCard(ctx, card, in.IncludeComments)

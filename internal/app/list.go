@@ -170,7 +170,7 @@ func RestoreList(ctx context.Context, tx *store.Tx, in ListInput) (board.List, e
 	if l.OpenCards, err = tx.CountOpenCards(ctx, l.ID); err != nil {
 		return l, err
 	}
-	if err := board.CheckLimit(cardsOnBoard, a.OpenCards, l.OpenCards, tx.Limits().OpenCards); err != nil {
+	if err := board.CheckLimit(openCardsOfBoard, a.OpenCards, l.OpenCards, tx.Limits().OpenCards); err != nil {
 		return l, err
 	}
 	since := l.ArchivedAt

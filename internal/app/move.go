@@ -46,7 +46,7 @@ func MoveCardToBoard(ctx context.Context, tx *store.Tx, in MoveCardToBoardInput)
 	if err := mayMove(ctx, tx.View, card.BoardID, list.BoardID, "listId"); err != nil {
 		return MovedCard{}, err
 	}
-	if err := roomForCard(ctx, tx, list, 1); err != nil {
+	if err := roomForCard(tx, list, 1); err != nil {
 		return MovedCard{}, err
 	}
 	whole, err := tx.WholeCard(ctx, card, false)
@@ -106,10 +106,13 @@ func roomForList(v *store.View, boardID string, open, all int) error {
 	return roomForCards(a, limits, open, all)
 }
 
+// openCardsOfBoard names what board.Limits.OpenCards limits.
+const openCardsOfBoard = "cards on a board, not counting archived ones"
+
 // roomForCards returns an error if a board has no room for the given numbers of
 // open cards and of all cards.
 func roomForCards(a *board.Access, limits board.Limits, open, all int) error {
-	if err := board.CheckLimit(cardsOnBoard, a.OpenCards, open, limits.OpenCards); err != nil {
+	if err := board.CheckLimit(openCardsOfBoard, a.OpenCards, open, limits.OpenCards); err != nil {
 		return err
 	}
 	return board.CheckLimit("cards on a board, including archived ones", a.AllCards, all, limits.AllCards)

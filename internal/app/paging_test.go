@@ -93,7 +93,7 @@ func forceRerank(p *apptest.Person, listID string) {
 				}
 				card.Rank = first.Rank + "V"
 			}
-			if err := tx.UpdateCard(ctx, &card); err != nil {
+			if err := tx.UpdateCardState(ctx, &card); err != nil {
 				return err
 			}
 		}

@@ -213,7 +213,7 @@ func New(t testing.TB, database string, opts Options) *Service {
 	s.openFiles()
 	s.Server, err = server.New(server.Options{
 		DB: db, Accounts: accounts, Programs: programs, Registry: s.Registry, Guard: guard, Spool: s.Spool, Files: s.Files,
-		Pages: application(t), Tools: opts.Tools, Holder: store.NewID("srv_"), BaseURL: BaseURL, Version: "test",
+		WebApp: application(t), Tools: opts.Tools, Holder: store.NewID("srv_"), BaseURL: BaseURL, Version: "test",
 		Unlimited: !opts.RateLimits, Log: log,
 		Waits: server.Waits{
 			Queue: cmp.Or(opts.QueueTime, wideLimit), Job: cmp.Or(opts.JobWait, wideLimit), Call: 2 * wideLimit, Tool: 2 * wideLimit,

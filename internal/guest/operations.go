@@ -13,7 +13,7 @@ import (
 // Limits per page, in addition to the request limits per network. The limits on writes
 // from one network are high enough for a school class that adds cards.
 var (
-	viewsPerMinute         = session.Limit{Name: "looks", Most: 3_000, Window: time.Minute}
+	viewsPerMinute         = session.Limit{Name: "views", Most: 3_000, Window: time.Minute}
 	networkWritesPerMinute = session.Limit{Name: "writes from a network", Most: 30, Window: time.Minute}
 	networkWritesPerHour   = session.Limit{Name: "writes from a network in an hour", Most: 200, Window: time.Hour}
 	pageWritesPerMinute    = session.Limit{Name: "writes", Most: 120, Window: time.Minute}

@@ -45,12 +45,12 @@ type Options struct {
 	Programs  *connect.Server
 	Registry  *op.Registry // see Operations
 	Guard     *hook.Guard  // checks the addresses of webhooks
-	Hooks     hook.Options // settings of deliveries; New sets what it has itself
+	Hooks     hook.Options // settings of deliveries; Start sets DB, Guard, Holder, Log, Metrics and Traces
 	Emails    mail.Queue   // zero means EmailQueue
 	Sender    *mail.Sender // sends the emails
 	Spool     *spool.Folder
 	Files     *attach.Files
-	Pages     http.Handler      // the web app; nil if it was not built
+	WebApp    http.Handler      // the web app; nil if it was not built
 	Tools     func(*sdk.Server) // adds tools to the MCP endpoint; may be nil
 	Holder    string            // identifies this process as the holder of leases
 	BaseURL   string            // without a trailing slash
@@ -156,7 +156,7 @@ func New(o Options) (*Server, error) {
 			importPath: imports.Serve,
 		},
 		Uploads: map[string]bool{importPath: true},
-		Pages:   s.pages(gate), Application: o.Pages, Files: o.Files,
+		Pages:   s.pages(gate), Application: o.WebApp, Files: o.Files,
 		DB: o.DB, Registry: o.Registry, Engine: s.Engine, Gate: gate,
 		BaseURL: o.BaseURL, Version: o.Version, Log: o.Log,
 		Metrics: o.Metrics.Requests, Traces: o.Traces, SecurityContact: o.Security,
@@ -186,7 +186,7 @@ func (s *Server) setWaits() {
 // pages returns the handlers that authenticate callers themselves, by method and path.
 func (s *Server) pages(gate *session.Gate) map[string]http.Handler {
 	o := s.opts
-	all := o.Programs.Pages(o.DB, gate, o.Pages)
+	all := o.Programs.Pages(o.DB, gate, o.WebApp)
 	maps.Copy(all, o.Accounts.Pages(o.DB, gate, rest.ApplicationPrefix))
 	maps.Copy(all, notify.Pages(o.DB, gate))
 	maps.Copy(all, ical.Pages(ical.Options{DB: o.DB, Gate: gate, BaseURL: o.BaseURL, Unlimited: o.Unlimited, Log: o.Log}))

@@ -208,7 +208,7 @@ func (tx *Tx) PlaceCard(ctx context.Context, c *board.Card, listID string, at bo
 		return p.after, false, err
 	}
 	c.ListID, c.Rank = listID, p.rank
-	return p.after, true, tx.UpdateCard(ctx, c)
+	return p.after, true, tx.UpdateCardState(ctx, c)
 }
 
 // UpdateCardText writes a card's title, its description and whether it is done. Before is
@@ -239,16 +239,16 @@ func (tx *Tx) UpdateCardText(ctx context.Context, c *board.Card, before board.Ca
 }
 
 // TouchCard writes a card's update time and its numbers of comments, checklist items and
-// attachments. It costs less than UpdateCard, because few indexes contain these columns.
+// attachments. It costs less than UpdateCardState, because few indexes contain these columns.
 func (tx *Tx) TouchCard(ctx context.Context, c *board.Card) error {
 	c.UpdatedAt = tx.now
 	return tx.exec(ctx, "UPDATE cards SET items_done = $1, items_total = $2, comments = $3, attachments = $4, updated_at = $5 WHERE id = $6",
 		c.ChecklistItems.Done, c.ChecklistItems.Total, c.Comments, c.Attachments, int64(c.UpdatedAt), c.ID)
 }
 
-// UpdateCard writes all fields of a card except its labels, assignees, title and
-// description.
-func (tx *Tx) UpdateCard(ctx context.Context, c *board.Card) error {
+// UpdateCardState writes the list and rank of a card, its dates, whether it is done or
+// archived, and its numbers of checklist items and comments.
+func (tx *Tx) UpdateCardState(ctx context.Context, c *board.Card) error {
 	c.UpdatedAt = tx.now
 	c.Done = c.DoneAt != nil
 	return tx.exec(ctx, `UPDATE cards SET list_id = $1, rank = $2, done_at = $3, archived_at = $4, due_date = $5,

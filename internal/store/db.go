@@ -94,14 +94,14 @@ func Migrations() fs.FS {
 // Open connects to the database. It returns an error if this program does not know the
 // schema version, or if the schema is older and Options.Migrate is not set.
 func Open(ctx context.Context, opts Options) (*DB, error) {
-	switch {
-	case opts.Clock == nil:
-		opts.Clock = time.Now
-	case opts.NewID == nil:
+	if opts.NewID == nil && opts.Clock != nil {
 		opts.NewID = clockedIDs(opts.Clock)
 	}
 	if opts.NewID == nil {
 		opts.NewID = NewID
+	}
+	if opts.Clock == nil {
+		opts.Clock = time.Now
 	}
 	if opts.Log == nil {
 		opts.Log = slog.Default()
@@ -161,9 +161,8 @@ func (db *DB) checkHere(ctx context.Context) error {
 	return db.engine.Read(ctx, 0, func(r sqldb.Runner) error { return sqldb.CheckHere(ctx, r) })
 }
 
-// checkComplete returns an error if v0.2.1 was stopped while it completed the changes to
-// the data that its migrations had left to the program. It deletes these settings as it
-// completes the changes.
+// checkComplete returns an error if an upgrade to v0.2.1 was interrupted. That version
+// deletes these settings when its upgrade is complete.
 func (db *DB) checkComplete(ctx context.Context) error {
 	return db.Read(ctx, board.System(), func(v *View) error {
 		left, err := v.count(ctx, `SELECT count(*) FROM settings

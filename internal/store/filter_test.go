@@ -321,7 +321,7 @@ func newWorld(t *testing.T, s *apptest.Service) *world {
 			rec.done, rec.archived = sometimes(3), sometimes(4)
 			c.DoneAt, c.ArchivedAt, c.Comments, c.ChecklistItems = rec.done, rec.archived, rec.comments,
 				board.ItemCount{Done: rec.itemsDone, Total: rec.items}
-			if err := tx.UpdateCard(ctx, &c); err != nil {
+			if err := tx.UpdateCardState(ctx, &c); err != nil {
 				return err
 			}
 			rec.updated = c.UpdatedAt

@@ -35,7 +35,7 @@ func (tx *Tx) MoveCardToBoard(ctx context.Context, c *board.Card, to board.List,
 	if err := tx.ReplaceLabels(ctx, []WholeCard{{CardDetail: board.CardDetail{Card: *c}}}); err != nil {
 		return "", err
 	}
-	return p.after, tx.UpdateCard(ctx, c)
+	return p.after, tx.UpdateCardState(ctx, c)
 }
 
 // MoveListToBoard moves a list without its cards to a position on another board, and
