@@ -13,6 +13,7 @@ import (
 
 	"cardwall/internal/backoff"
 	"cardwall/internal/rest"
+	"cardwall/internal/server"
 	"cardwall/internal/sqldb"
 	"cardwall/internal/store"
 )
@@ -49,25 +50,22 @@ func (s *httpServer) setHandler(h http.Handler) { s.handler.Store(&h) }
 // a complete shutdown.
 func (s *httpServer) close() { _ = s.server.Close() }
 
-// open assembles the components of the server while it opens the database. If the
-// database is not available yet, open waits for it. The returned database is nil if
-// ctx ends first.
-func (c *serveCommand) open(ctx context.Context, g *globals, starting *rest.Starting) (components, *store.DB, error) {
+// open assembles the parts of the server while it opens the database. If the database is
+// not available yet, open waits for it. The returned database is nil if ctx ends first.
+func (c *serveCommand) open(ctx context.Context, g *globals, starting *rest.Starting) (server.Options, *store.DB, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	assembled, opened := make(chan components, 1), make(chan *store.DB, 1)
-	failed := make(chan error, 1)
-	go func() { assembled <- c.assemble(g) }()
+	opened, failed := make(chan *store.DB, 1), make(chan error, 1)
 	go func() {
 		db, err := g.awaitDatabase(ctx, starting)
 		failed <- err
 		opened <- db
 	}()
-	parts := <-assembled
-	if parts.err != nil {
+	parts, err := c.assemble(g)
+	if err != nil {
 		cancel()
 		g.closeOnceOpen(opened)
-		return parts, nil, parts.err
+		return parts, nil, err
 	}
 	select {
 	case err := <-failed:

@@ -113,7 +113,7 @@ func (c *serveCommand) Run(ctx context.Context, g *globals) (err error) {
 	parts.DB, parts.Spool, parts.Files = db, spoolFolder, files
 	parts.Holder, parts.Metrics, parts.Traces = store.NewID("srv_"), telemetry.Metrics, telemetry.traces
 	telemetry.Operations.Announce(parts.Registry.All())
-	built, err := server.New(parts.Options)
+	built, err := server.New(parts)
 	if err != nil {
 		return err
 	}
@@ -189,40 +189,34 @@ func (s *runningServer) serve(ctx context.Context, front *httpServer) error {
 	}
 }
 
-// components holds the parts of a server that do not need the database.
-type components struct {
-	server.Options
-	err error
-}
-
-// assemble creates the components. It reports an error in the field err.
-func (c *serveCommand) assemble(g *globals) (p components) {
+// assemble returns the parts of the server that do not need the database.
+func (c *serveCommand) assemble(g *globals) (o server.Options, err error) {
 	unlimited := c.RateLimits == "off"
-	p.BaseURL, p.Version, p.Log, p.Security = g.BaseURL, apiVersion(), g.log, c.SecurityContact
-	p.Unlimited, p.Proxies, p.Tools = unlimited, prefixes(c.TrustedProxies), extraTools()
-	p.Accounts, p.err = account.New(account.Options{
+	o.BaseURL, o.Version, o.Log, o.SecurityContact = g.BaseURL, apiVersion(), g.log, c.SecurityContact
+	o.Unlimited, o.Proxies, o.Tools = unlimited, prefixes(c.TrustedProxies), extraTools()
+	o.Accounts, err = account.New(account.Options{
 		BaseURL: g.BaseURL, OIDC: c.provider(), SignUp: c.policy, Unlimited: unlimited, Log: g.log,
 	})
-	if p.err != nil {
-		return p
+	if err != nil {
+		return o, err
 	}
-	if p.Guard, p.err = c.guard(); p.err != nil {
-		return p
+	if o.Guard, err = c.guard(); err != nil {
+		return o, err
 	}
-	if p.Hooks, p.err = c.hookOptions(); p.err != nil {
-		return p
+	if o.Hooks, err = c.hookOptions(); err != nil {
+		return o, err
 	}
-	if p.Sender, p.err = c.newSender(g); p.err != nil {
-		return p
+	if o.Sender, err = c.newSender(g); err != nil {
+		return o, err
 	}
-	if p.WebApp, p.err = servePages(g); p.err != nil {
-		return p
+	if o.WebApp, err = servePages(g); err != nil {
+		return o, err
 	}
-	if p.Programs, p.err = c.authorization(g, p.Guard, unlimited, c.WebhookCAFile); p.err != nil {
-		return p
+	if o.Programs, err = c.authorization(g, o.Guard, unlimited, c.WebhookCAFile); err != nil {
+		return o, err
 	}
-	p.Registry = server.Operations(p.Accounts, p.Programs, unlimited)
-	return p
+	o.Registry = server.Operations(o.Accounts, o.Programs, unlimited)
+	return o, nil
 }
 
 // servePages returns the handler of the web app. It returns nil and logs a

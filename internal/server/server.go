@@ -40,28 +40,28 @@ import (
 
 // Options are the parts of a server that depend on its settings.
 type Options struct {
-	DB        *store.DB
-	Accounts  *account.Accounts
-	Programs  *connect.Server
-	Registry  *op.Registry // see Operations
-	Guard     *hook.Guard  // checks the addresses of webhooks
-	Hooks     hook.Options // settings of deliveries; Start sets DB, Guard, Holder, Log, Metrics and Traces
-	Emails    mail.Queue   // zero means EmailQueue
-	Sender    *mail.Sender // sends the emails
-	Spool     *spool.Folder
-	Files     *attach.Files
-	WebApp    http.Handler      // the web app; nil if it was not built
-	Tools     func(*sdk.Server) // adds tools to the MCP endpoint; may be nil
-	Holder    string            // identifies this process as the holder of leases
-	BaseURL   string            // without a trailing slash
-	Version   string            // of the program
-	Security  string            // rest.Config.SecurityContact
-	Unlimited bool              // no rate limits
-	Proxies   []netip.Prefix    // trusted to report the address of a client
-	Log       *slog.Logger      // nil means slog.Default
-	Metrics   Metrics
-	Traces    *trace.Tracer // may be nil
-	Waits     Waits
+	DB              *store.DB
+	Accounts        *account.Accounts
+	Programs        *connect.Server
+	Registry        *op.Registry // see Operations
+	Guard           *hook.Guard  // checks the addresses of webhooks
+	Hooks           hook.Options // settings of deliveries; Start sets DB, Guard, Holder, Log, Metrics and Traces
+	Emails          mail.Queue   // zero means EmailQueue
+	Sender          *mail.Sender // sends the emails
+	Spool           *spool.Folder
+	Files           *attach.Files
+	WebApp          http.Handler      // the web app; nil if it was not built
+	Tools           func(*sdk.Server) // adds tools to the MCP endpoint; may be nil
+	Holder          string            // identifies this process as the holder of leases
+	BaseURL         string            // without a trailing slash
+	Version         string            // of the program
+	Unlimited       bool              // no rate limits
+	SecurityContact string            // see rest.Config
+	Proxies         []netip.Prefix    // trusted to report the address of a client
+	Log             *slog.Logger      // nil means slog.Default
+	Metrics         Metrics
+	Traces          *trace.Tracer // may be nil
+	Waits           Waits
 }
 
 // Metrics are the metrics of a server's parts. The zero value means that nobody reads
@@ -159,7 +159,7 @@ func New(o Options) (*Server, error) {
 		Pages:   s.pages(gate), Application: o.WebApp, Files: o.Files,
 		DB: o.DB, Registry: o.Registry, Engine: s.Engine, Gate: gate,
 		BaseURL: o.BaseURL, Version: o.Version, Log: o.Log,
-		Metrics: o.Metrics.Requests, Traces: o.Traces, SecurityContact: o.Security,
+		Metrics: o.Metrics.Requests, Traces: o.Traces, SecurityContact: o.SecurityContact,
 		OpTimeout: o.Waits.Call, StreamWindow: o.Waits.Stream,
 	})
 	if err != nil {

@@ -161,14 +161,18 @@ func (db *DB) checkHere(ctx context.Context) error {
 	return db.engine.Read(ctx, 0, func(r sqldb.Runner) error { return sqldb.CheckHere(ctx, r) })
 }
 
-// checkComplete returns an error if an upgrade to v0.2.1 was interrupted. That version
-// deletes these settings when its upgrade is complete.
+// ErrInterruptedUpgrade means that the upgrade of a database to v0.2.1 is not complete.
+var ErrInterruptedUpgrade = errors.New("the upgrade of the database to v0.2.1 was interrupted: start Cardwall v0.2.1 again, " +
+	"and wait until /readyz responds with 200")
+
+// checkComplete returns ErrInterruptedUpgrade if settings are present that v0.2.1 deletes
+// when its upgrade is complete.
 func (db *DB) checkComplete(ctx context.Context) error {
 	return db.Read(ctx, board.System(), func(v *View) error {
 		left, err := v.count(ctx, `SELECT count(*) FROM settings
 			WHERE key IN ('texts', 'texts_workspace', 'texts_scripts', 'comment_texts', 'done_cards')`)
 		if err == nil && left > 0 {
-			err = fmt.Errorf("the upgrade to v0.2.1 was interrupted: %w", sqldb.ErrOldSchema)
+			err = ErrInterruptedUpgrade
 		}
 		return err
 	})

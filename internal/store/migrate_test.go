@@ -44,31 +44,35 @@ func TestNewerSchemaIsRefused(t *testing.T) {
 // upgraded. It changes nothing.
 func TestSchemaBeforeTheBaselineIsRefused(t *testing.T) {
 	t.Parallel()
-	apptest.EmptyDatabases(t, func(t *testing.T, database string) {
-		for _, text := range []string{
-			"UPDATE goose_db_version SET version_id = version_id - 13 WHERE version_id > 0",
-			"INSERT INTO settings (key, value) VALUES ('done_cards', 'missing')",
-		} {
-			db := apptest.OpenStore(t, database)
-			apptest.Change(t, db, text)
-			before := apptest.Select(t, db, "SELECT CAST(version_id AS TEXT) FROM goose_db_version ORDER BY version_id")
-			for _, migrate := range []bool{true, false} {
-				again, err := store.Open(t.Context(), store.Options{Database: database, Migrate: migrate})
-				if !errors.Is(err, sqldb.ErrOldSchema) {
-					t.Errorf("%s: got error %v, want %v", text, err, sqldb.ErrOldSchema)
+	const versions = "SELECT CAST(version_id AS TEXT) FROM goose_db_version ORDER BY version_id"
+	for _, c := range []struct {
+		name, change string
+		want         error
+	}{
+		{"before v0.2.1", "UPDATE goose_db_version SET version_id = version_id - 13 WHERE version_id > 0", sqldb.ErrOldSchema},
+		{"interrupted", "INSERT INTO settings (key, value) VALUES ('done_cards', 'missing')", store.ErrInterruptedUpgrade},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			apptest.EmptyDatabases(t, func(t *testing.T, database string) {
+				db := apptest.OpenStore(t, database)
+				apptest.Change(t, db, c.change)
+				before := apptest.Select(t, db, versions)
+				for _, migrate := range []bool{true, false} {
+					again, err := store.Open(t.Context(), store.Options{Database: database, Migrate: migrate})
+					if !errors.Is(err, c.want) {
+						t.Errorf("got error %v, want %v", err, c.want)
+					}
+					if again != nil {
+						t.Error("Open returned a store as well as an error")
+						_ = again.Close()
+					}
 				}
-				if again != nil {
-					t.Error("Open returned a store as well as an error")
-					_ = again.Close()
+				if after := apptest.Select(t, db, versions); !slices.Equal(after, before) {
+					t.Errorf("got versions %v, want still %v", after, before)
 				}
-			}
-			if after := apptest.Select(t, db, "SELECT CAST(version_id AS TEXT) FROM goose_db_version ORDER BY version_id"); !slices.Equal(after,
-				before) {
-				t.Errorf("%s: got versions %v, want still %v", text, after, before)
-			}
-			apptest.Change(t, db, "UPDATE goose_db_version SET version_id = version_id + 13 WHERE version_id > 0 AND version_id < 51")
-		}
-	})
+			})
+		})
+	}
 }
 
 // Open migrates only if Options.Migrate is set.
