@@ -150,7 +150,6 @@ test('a picker stays open when the closing of the previous picker is reported la
   await expect(page.locator('[data-cell="1-6"]')).toContainText('24 Dec')
 })
 
-// Takes more than five seconds, because the page repeats a change without a response for two seconds.
 test('cards of a filter are edited in place by keyboard, restored by undo, and updated live', async ({
   page,
   world,
@@ -227,15 +226,43 @@ test('cards of a filter are edited in place by keyboard, restored by undo, and u
     })
     .toEqual({ title: 'One', done: false, listId: world.lists['To do'], dueDate: null, labels: 0 })
 
-  // Changes by others appear, and failed changes are reverted.
   await callApi(page, 'PATCH', `/public/v1/cards/${world.cards.Two}`, { title: 'Zwei' })
   await expect(grid).toContainText('Zwei')
-  await page.route('**/api/public/v1/cards/*', (route) =>
-    route.request().method() === 'PATCH' ? route.abort() : route.continue(),
+})
+
+// Takes more than five seconds, because the page repeats a change without a response for two seconds.
+test('a change to a card of a filter waits for the server, and is reverted if the server rejects it', async ({
+  page,
+  world,
+}) => {
+  const filter = await world.post('/saved-filters', {
+    workspaceId: world.workspaceId,
+    name: 'All',
+    query: 'sort:title',
+  })
+  const path = '**/api/public/v1/cards/*'
+  await page.goto(`/saved-filters/${filter}`)
+  const done = page.locator('[data-cell="0-0"]')
+  const checkbox = done.getByRole('checkbox')
+  await expect(checkbox).toBeEnabled()
+  await page.route(path, (route) => (route.request().method() === 'PATCH' ? route.abort() : route.continue()))
+  await done.press('Space')
+  const banner = page.getByText('Your changes will be saved when the connection is restored.')
+  await expect(banner).toBeVisible()
+  await expect(checkbox).toBeChecked()
+  expect(await axe(page)).toEqual([])
+  await page.unroute(path)
+  await waitUntilSaved(page)
+  await expect(banner).toBeHidden()
+  expect((await callApi<{ done: boolean }>(page, 'GET', `/public/v1/cards/${world.cards.Four}`)).done).toBe(true)
+
+  const error = { code: 'limit_exceeded', message: 'The board is full.' }
+  await page.route(path, (route) =>
+    route.request().method() === 'PATCH' ? route.fulfill({ status: 409, json: { error } }) : route.continue(),
   )
-  await cell(0, 0).press('Space')
-  await expect(page.getByText('was not changed')).toBeVisible()
-  await expect(cell(0, 0).getByRole('checkbox')).not.toBeChecked()
+  await done.press('Space')
+  await expect(page.getByText('“Four” was not changed. The board is full.')).toBeVisible()
+  await expect(checkbox).toBeChecked()
 })
 
 test('a broken filter shows the reason, and can be fixed', async ({ page, world }) => {

@@ -1,9 +1,9 @@
 // The actions on cards that keyboard shortcuts, menus and pickers share. All but restore and createLabel can be undone.
-import type { Card, DueInput, LabelColor, Position } from '../../api/types'
+import type { Card, LabelColor, Position } from '../../api/types'
 import { temporaryId } from '../../lib/id'
 import { positionOf } from '../../state/boardData'
 import { inputOf, withDates, type DateChange } from '../../state/due'
-import { operation, type CopyOptions, type Dropped, type Operation } from '../../state/operations'
+import { datesOperation, operation, type CopyOptions, type Dropped, type Operation } from '../../state/operations'
 import { toast } from '../../state/toasts.svelte'
 import type { BoardPage } from './boardPage.svelte'
 import { cardsText, droppedText, isAtPosition } from './toastText'
@@ -250,12 +250,6 @@ export class CardActions {
       ...cards.map((cardId) => operation('set_card_labels', { cardId, add: [id] })),
     ])
   }
-}
-
-/** Returns the operation that sets or clears the dates of a card. */
-function datesOperation(cardId: string, due: DueInput): Operation {
-  if (!due.dueDate && !due.startDate) return operation('clear_card_due', { cardId })
-  return operation('set_card_due', { cardId, due })
 }
 
 /** Returns the operations that restore the labels and people that a card lost in a move. */

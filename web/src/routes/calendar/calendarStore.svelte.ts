@@ -4,7 +4,7 @@ import { api, ApiError, body, clientId, reason } from '../../api/client'
 import { resolve, spanOf, type Due } from '../../state/due'
 import { watch } from '../../state/live'
 import { OperationQueue, type Pending } from '../../state/operationQueue.svelte'
-import { operation, send, type Operation } from '../../state/operations'
+import { datesOperation, operation, send, type Operation } from '../../state/operations'
 import { session } from '../../state/session.svelte'
 import { dismissUndo, toast } from '../../state/toasts.svelte'
 import { UndoHistory } from '../../state/undoHistory.svelte'
@@ -219,8 +219,8 @@ export class CalendarStore {
 
   /** Sets or clears the dates of a card, and shows a toast with an Undo button. */
   setDue(cardId: string, due: DueInput, previous: DueInput, text: string): void {
-    this.#queue.add([dueOperation(cardId, due)])
-    this.#showUndo({ text, operation: dueOperation(cardId, previous) })
+    this.#queue.add([datesOperation(cardId, due)])
+    this.#showUndo({ text, operation: datesOperation(cardId, previous) })
   }
 
   setDone(cardId: string, done: boolean, text: string): void {
@@ -276,11 +276,6 @@ function fold(
     }
   }
   return cards
-}
-
-function dueOperation(cardId: string, due: DueInput): Operation {
-  if (!due.dueDate && !due.startDate) return operation('clear_card_due', { cardId })
-  return operation('set_card_due', { cardId, due })
 }
 
 function asApiError(thrown: unknown): ApiError {

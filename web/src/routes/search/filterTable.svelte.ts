@@ -1,39 +1,64 @@
-// The cards of a saved filter, which can be edited in place. Changes appear
-// immediately, are sent in order, and are reverted if the server rejects them.
+// The cards of a saved filter, which can be edited in place. Changes appear immediately and
+// are sent in order. A change that the server rejects disappears.
 import { api, body, clientId, data, reason } from '../../api/client'
-import type { BoardDetail, BoardMember, Card, Label } from '../../api/types'
-import { inputOf, resolve } from '../../state/due'
+import type { BoardDetail, BoardMember, Card, Label, UserRef } from '../../api/types'
+import { inputOf, resolve, withDates } from '../../state/due'
 import { watch } from '../../state/live'
+import { OperationQueue, type Pending } from '../../state/operationQueue.svelte'
+import { datesOperation, operation, send, type Operation } from '../../state/operations'
+import { session } from '../../state/session.svelte'
 import { toast } from '../../state/toasts.svelte'
 import { UndoHistory } from '../../state/undoHistory.svelte'
 import { loadAll } from '../../page/remote.svelte'
 
 export type Sort = '' | 'title' | '-title' | 'due' | '-due'
 type Board = { detail: BoardDetail; members: BoardMember[] }
+/** `key` is the key of the change that the operation undoes. */
+type UndoStep = { text: string; operation: Operation; key: string }
 
 const pageSize = 50
 const maxWatched = 20
 
 export class FilterTable {
-  cards = $state.raw<Card[] | null>(null)
   next = $state<string | undefined>()
   loading = $state(false)
   problem = $state<string | null>(null)
+  /** Whether the server is unreachable. Changes wait until it is reachable again. */
+  offline = $state(false)
   /** Whether a cell is being edited. Live updates wait until the edit has ended. */
   busy = $state(false)
+  #loaded = $state.raw<Card[] | null>(null)
   #boards = $state.raw<ReadonlyMap<string, Board>>(new Map())
   #requested = new Set<string>()
-  #history = new UndoHistory<{ text: string; run: () => void }>((step) => {
-    this.#undoing = true
-    step.run()
-    this.#undoing = false
-  })
-  #undoing = false // whether the current edit undoes a step
   #generation = 0
-  #sending = 0
-  #queue: Promise<unknown> = Promise.resolve()
+  /** The number of changes that the server has made. */
+  #saved = 0
   #filterId = ''
   #sort: Sort = ''
+
+  readonly #queue = new OperationQueue({
+    send: ({ operation, key, at }) => send(operation, key, { boardId: '', me: session.me, now: at }),
+    onSent: (_sent, result) => this.#confirm(result as Card),
+    onRejected: ({ operation, key }, _dropped, thrown) => {
+      this.#history.drop((step) => step.key === key)
+      const title = this.cards?.find((c) => c.id === cardIdOf(operation))?.title
+      toast(`“${title}” was not changed. ${reason(thrown)}`, { tone: 'bad' })
+    },
+    onReachable: (reachable) => (this.offline = !reachable),
+  })
+  readonly #history = new UndoHistory<UndoStep>((step) => this.#queue.add([step.operation]))
+
+  /** The loaded cards with the pending changes applied, or null until they have loaded. */
+  readonly cards: readonly Card[] | null = $derived.by(() => {
+    const { waiting } = this.#queue
+    if (waiting.length === 0) return this.#loaded
+    return this.#loaded?.map((card) => fold(card, waiting, this.#boards.get(card.boardId))) ?? null
+  })
+
+  open(): () => void {
+    this.#queue.open()
+    return () => this.#queue.close()
+  }
 
   board(id: string): Board | undefined {
     return this.#boards.get(id)
@@ -51,7 +76,7 @@ export class FilterTable {
 
   async load(filterId: string, sort: Sort): Promise<void> {
     if (filterId !== this.#filterId) {
-      this.cards = null
+      this.#loaded = null
       this.#history.drop(() => true)
     }
     this.#filterId = filterId
@@ -65,9 +90,10 @@ export class FilterTable {
 
   async #loadPage(more: boolean): Promise<void> {
     const current = ++this.#generation
+    const saved = this.#saved
     this.loading = true
     // When reloading, request as many cards as are shown: at least 50 and at most 200.
-    const limit = more ? pageSize : Math.min(200, Math.max(pageSize, this.cards?.length ?? 0))
+    const limit = more ? pageSize : Math.min(200, Math.max(pageSize, this.#loaded?.length ?? 0))
     try {
       const query = {
         view: 'compact' as const,
@@ -79,8 +105,9 @@ export class FilterTable {
         api.GET('/saved-filters/{filterId}/cards', { params: { path: { filterId: this.#filterId }, query } }),
       )
       if (current !== this.#generation) return
-      const previous = more ? (this.cards ?? []) : []
-      this.cards = [...previous, ...response.data.filter((c) => !previous.some((b) => b.id === c.id))]
+      if (saved !== this.#saved) return await this.#loadPage(more) // the response may lack a change
+      const previous = more ? (this.#loaded ?? []) : []
+      this.#loaded = [...previous, ...response.data.filter((c) => !previous.some((b) => b.id === c.id))]
       this.next = response.nextCursor
       this.problem = null
       for (const card of response.data) void this.#loadBoard(card.boardId)
@@ -113,7 +140,7 @@ export class FilterTable {
     const schedule = () => {
       clearTimeout(timer)
       timer = setTimeout(() => {
-        if (this.#sending > 0 || this.busy) schedule()
+        if (this.#queue.waiting.length > 0 || this.busy) schedule()
         else void this.#loadPage(false)
       }, 400)
     }
@@ -134,161 +161,104 @@ export class FilterTable {
     }
   }
 
-  #patch(id: string, fields: Partial<Card>): void {
-    this.cards = (this.cards ?? []).map((c) => (c.id === id ? { ...c, ...fields } : c))
+  /** Applies an operation and shows a toast with an Undo button. */
+  #change(operation: Operation, undo: Operation, text: string): void {
+    const [key] = this.#queue.add([operation])
+    const step = { text, operation: undo, key: key! }
+    this.#history.add(step)
+    this.#history.showToast(step)
   }
 
-  /** Applies fields to a card and sends the change. `revert` undoes it. */
-  #edit(
-    card: Card,
-    fields: Partial<Card>,
-    send: () => Promise<Partial<Card> | undefined>,
-    text: string,
-    revert: () => void,
-  ): void {
-    const previous = Object.fromEntries(
-      Object.keys(fields).map((key) => [key, card[key as keyof Card]]),
-    ) as Partial<Card>
-    const undoable = !this.#undoing
-    this.#generation++ // ignore the responses to earlier requests
-    this.loading = false
-    this.#patch(card.id, fields)
-    this.#sending++
-    const sent = this.#queue.then(send)
-    this.#queue = sent.catch(() => undefined)
-    sent
-      .then((result) => {
-        if (result) this.#patch(card.id, result)
-        if (!undoable) {
-          toast(`Undone: ${text}`)
-          return
-        }
-        const step = { text, run: revert }
-        this.#history.add(step)
-        this.#history.showToast(step)
-      })
-      .catch((thrown: unknown) => {
-        this.#patch(card.id, previous)
-        toast(`“${card.title}” was not changed. ${reason(thrown)}`, { tone: 'bad' })
-      })
-      .finally(() => this.#sending--)
+  #confirm(saved: Card): void {
+    this.#saved++
+    this.#loaded = (this.#loaded ?? []).map((c) => (c.id === saved.id ? saved : c))
   }
 
   undo(): void {
-    const { last } = this.#history
-    if (last) this.#history.revert(last)
+    if (this.#history.canUndo) this.#history.undo()
     else toast('Nothing to undo.')
-  }
-
-  /** Returns the current version of a card. */
-  #current(card: Card): Card {
-    return this.cards?.find((c) => c.id === card.id) ?? card
   }
 
   setTitle(card: Card, title: string): void {
     const text = title.trim()
     if (!text || text === card.title) return
-    const path = { cardId: card.id }
-    this.#edit(
-      card,
-      { title: text },
-      async () => void (await data(api.PATCH('/cards/{cardId}', { params: { path }, body: { title: text } }))),
-      `Renamed to “${text}”`,
-      () => this.setTitle(this.#current(card), card.title),
-    )
+    const set = (title: string) => operation('update_card', { cardId: card.id, title })
+    this.#change(set(text), set(card.title), `Renamed to “${text}”`)
   }
 
   setDone(card: Card, done: boolean): void {
-    const path = { cardId: card.id }
-    this.#edit(
-      card,
-      { done },
-      async () => void (await data(api.PATCH('/cards/{cardId}', { params: { path }, body: { done } }))),
-      done ? `“${card.title}” marked as done` : `“${card.title}” marked as not done`,
-      () => this.setDone(this.#current(card), !done),
-    )
+    const set = (done: boolean) => operation('update_card', { cardId: card.id, done })
+    this.#change(set(done), set(!done), `“${card.title}” marked as ${done ? 'done' : 'not done'}`)
   }
 
   setList(card: Card, listId: string): void {
     if (listId === card.listId) return
     const name = this.board(card.boardId)?.detail.lists.find((l) => l.id === listId)?.name ?? 'another list'
-    const path = { cardId: card.id }
-    this.#edit(
-      card,
-      { listId },
-      async () => void (await data(api.POST('/cards/{cardId}/move', { params: { path }, body: { listId } }))),
-      `“${card.title}” moved to ${name}`,
-      () => this.setList(this.#current(card), card.listId),
-    )
+    const move = (listId: string) => operation('move_card', { cardId: card.id, listId, position: 'bottom' })
+    this.#change(move(listId), move(card.listId), `“${card.title}” moved to ${name}`)
   }
 
-  toggleLabel(card: Card, label: Pick<Label, 'id' | 'name' | 'color'>): void {
-    const on = card.labels.some((l) => l.id === label.id)
-    const labels = on
-      ? card.labels.filter((l) => l.id !== label.id)
-      : [...card.labels, { id: label.id, name: label.name, color: label.color }]
-    const change = on ? { remove: [label.id] } : { add: [label.id] }
-    const path = { cardId: card.id }
-    this.#edit(
-      card,
-      { labels },
-      async () => void (await data(api.PATCH('/cards/{cardId}/labels', { params: { path }, body: change }))),
-      `${label.name || label.color} ${on ? 'removed from' : 'added to'} “${card.title}”`,
-      () => this.toggleLabel(this.#current(card), label),
-    )
+  toggleLabel(card: Card, { id, name, color }: Label): void {
+    const on = card.labels.some((l) => l.id === id)
+    const set = (on: boolean) => operation('set_card_labels', { cardId: card.id, [on ? 'add' : 'remove']: [id] })
+    this.#change(set(!on), set(on), `${name || color} ${on ? 'removed from' : 'added to'} “${card.title}”`)
   }
 
-  togglePerson(card: Card, person: { id: string; name: string }): void {
-    const on = card.assignees.some((a) => a.id === person.id)
-    const assignees = on
-      ? card.assignees.filter((a) => a.id !== person.id)
-      : [...card.assignees, { id: person.id, name: person.name }]
-    const change = on ? { remove: [person.id] } : { add: [person.id] }
-    const path = { cardId: card.id }
-    this.#edit(
-      card,
-      { assignees },
-      async () => void (await data(api.PATCH('/cards/{cardId}/assignees', { params: { path }, body: change }))),
-      `${person.name} ${on ? 'unassigned from' : 'assigned to'} “${card.title}”`,
-      () => this.togglePerson(this.#current(card), person),
-    )
+  togglePerson(card: Card, { id, name }: UserRef): void {
+    const on = card.assignees.some((a) => a.id === id)
+    const set = (on: boolean) => operation('set_card_assignees', { cardId: card.id, [on ? 'add' : 'remove']: [id] })
+    this.#change(set(!on), set(on), `${name} ${on ? 'unassigned from' : 'assigned to'} “${card.title}”`)
   }
 
   /** Sets the due date and keeps its time of day. An empty date removes it. The start date stays unchanged. */
   setDue(card: Card, date: string): void {
     if (date === (card.dueDate ?? '')) return
     const previous = inputOf(card)
-    const input = date
-      ? { ...previous, dueDate: date }
-      : {
-          startDate: previous.startDate,
-          startTime: previous.startTime,
-          timeZone: previous.startTime ? previous.timeZone : undefined,
-        }
-    this.#setDates(
-      card,
-      input,
-      date ? `“${card.title}” is due ${date}` : `Due date removed from “${card.title}”`,
-      previous,
-    )
+    const due = withDates(card, { due: date ? { date, time: previous.dueTime } : null })
+    const text = date ? `“${card.title}” is due ${date}` : `Due date removed from “${card.title}”`
+    this.#change(datesOperation(card.id, due), datesOperation(card.id, previous), text)
   }
+}
 
-  #setDates(card: Card, input: ReturnType<typeof inputOf>, text: string, previous: ReturnType<typeof inputOf>): void {
-    const params = { params: { path: { cardId: card.id } } }
-    const noDates = !input.dueDate && !input.startDate
-    this.#edit(
-      card,
-      noDates ? { dueDate: null, dueAt: null, startDate: null, startAt: null, timeZone: null } : resolve(input),
-      async () => {
-        const { dueDate, dueAt, startDate, startAt, timeZone } = await data(
-          noDates
-            ? api.DELETE('/cards/{cardId}/due', params)
-            : api.PUT('/cards/{cardId}/due', { ...params, body: input }),
-        )
-        return { dueDate, dueAt, startDate, startAt, timeZone }
-      },
-      text,
-      () => this.#setDates(this.#current(card), previous, `Dates of “${card.title}” restored`, input),
-    )
+/** Returns the ID of the card that an operation changes. */
+function cardIdOf(operation: Operation): string {
+  return (operation.input as { cardId: string }).cardId
+}
+
+/** Returns a card with the pending operations on it applied. */
+function fold(card: Card, pending: readonly Pending[], board: Board | undefined): Card {
+  const own = pending.filter((p) => cardIdOf(p.operation) === card.id)
+  return own.reduce((c, { operation }) => ({ ...c, ...changedFields(c, operation, board) }), card)
+}
+
+/** Returns the fields of a card that an operation changes, with their new values. */
+function changedFields(card: Card, { kind, input }: Operation, board: Board | undefined): Partial<Card> {
+  switch (kind) {
+    case 'update_card': {
+      const { title = card.title, done = card.done } = input
+      return { title, done }
+    }
+    case 'move_card':
+      return { listId: input.listId }
+    case 'set_card_labels':
+      return { labels: withMembers(card.labels, board?.detail.labels, input) }
+    case 'set_card_assignees':
+      return { assignees: withMembers(card.assignees, board?.members, input) }
+    case 'set_card_due':
+      return resolve(input.due)
+    case 'clear_card_due':
+      return resolve({})
+    default:
+      return {}
   }
+}
+
+/** Returns the items of a card after some of the board’s items were added and others were removed. */
+function withMembers<T extends { id: string }>(
+  items: T[],
+  available: T[] = [],
+  { add = [], remove = [] }: { add?: string[]; remove?: string[] },
+): T[] {
+  const rest = items.filter((item) => !add.includes(item.id) && !remove.includes(item.id))
+  return [...rest, ...available.filter((item) => add.includes(item.id))]
 }

@@ -1,4 +1,5 @@
 // All operations of the board page, represented as data.
+import type { DueInput } from '../../api/types'
 import type { Draft } from '../boardData'
 import { isJob } from '../jobs.svelte'
 import { attachments, type AttachmentInputs, type AttachmentResults } from './attachment'
@@ -19,6 +20,12 @@ export type Operation = { [K in Kind]: { kind: K; input: Inputs[K] } }[Kind]
 /** Creates an operation. The compiler checks that the input belongs to the kind. */
 export function operation<K extends Kind>(kind: K, input: Inputs[K]): Operation {
   return { kind, input } as Operation
+}
+
+/** Returns the operation that sets or clears the dates of a card. */
+export function datesOperation(cardId: string, due: DueInput): Operation {
+  if (!due.dueDate && !due.startDate) return operation('clear_card_due', { cardId })
+  return operation('set_card_due', { cardId, due })
 }
 
 const definitions: Definitions<Inputs, Results> = { ...cards, ...details, ...attachments, ...boards }
