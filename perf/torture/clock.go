@@ -36,10 +36,10 @@ func stepClock(t *trialRun) error {
 	if err != nil {
 		return err
 	}
-	if err := w.addRule(); err != nil {
+	if err := w.AddRule(w.Boards[0]); err != nil {
 		return err
 	}
-	stop := w.startWriters(5 * time.Millisecond)
+	stop := w.StartWriters(5 * time.Millisecond)
 	defer stop()
 	if err := t.eachRound(func(round int) error {
 		if err := t.sleep(time.Duration(1000+rand.IntN(1000)) * time.Millisecond); err != nil {
@@ -69,9 +69,9 @@ func stepClock(t *trialRun) error {
 	if t.unavailable > maxStepOutage {
 		t.fail("no write was acknowledged for %v, want at most %v", t.unavailable, maxStepOutage)
 	}
-	if attempts := w.receiver.maxAttempts(); attempts > maxStepAttempts {
+	if attempts := w.Receiver.MaxAttempts(); attempts > maxStepAttempts {
 		t.fail("a delivery was attempted %d times, want at most %d", attempts, maxStepAttempts)
 	}
-	t.note = fmt.Sprintf("%s, at most %d attempts per delivery", w.receiver.summary(), w.receiver.maxAttempts())
+	t.note = fmt.Sprintf("%s, at most %d attempts per delivery", w.Receiver.Summary(), w.Receiver.MaxAttempts())
 	return nil
 }

@@ -11,6 +11,7 @@ import (
 	"syscall"
 	"time"
 
+	"cardwall/perf/fleet"
 	"cardwall/perf/histogram"
 	"cardwall/perf/process"
 	"cardwall/perf/server"
@@ -63,7 +64,7 @@ func holdSlowConnections(t *trialRun) error {
 	if err != nil {
 		return err
 	}
-	c := &slowClients{addr: n.Addr, token: w.client.token}
+	c := &slowClients{addr: n.Addr, token: w.Client.Token}
 	ctx, cancel := context.WithCancel(t.ctx)
 	var connections sync.WaitGroup
 	for i := range slowConns {
@@ -128,12 +129,12 @@ func (w *workload) normalClient(n *server.Server, card string, duration time.Dur
 			return 0, err
 		}
 		start := time.Now()
-		if err := w.client.do(w.ctx, "GET", n.Addr, "/cards/"+card, "", nil, nil); err != nil {
+		if err := w.Client.Do(w.ctx, "GET", n.Addr, "/cards/"+card, "", nil, nil); err != nil {
 			return 0, fmt.Errorf("a request of the normal client failed: %w", err)
 		}
 		latency.Add(time.Since(start))
 		start = time.Now()
-		if _, err := w.send(w.ctx, n, &write{key: rand.Text(), to: w.boards[1]}); err != nil {
+		if _, err := w.Send(w.ctx, n, &fleet.Write{Key: rand.Text(), To: w.Boards[1]}); err != nil {
 			return 0, fmt.Errorf("a request of the normal client failed: %w", err)
 		}
 		latency.Add(time.Since(start))

@@ -23,8 +23,8 @@ func cutDisk(t *trialRun) error {
 	if err := w.audit(); err != nil {
 		return err
 	}
-	faulted, err := countFaults(w.nodes[0])
-	t.note = fmt.Sprintf("%s; of %d servers that lost their disk, %d exited with SIGBUS", w.receiver.summary(), t.outcome.rounds/2, faulted)
+	faulted, err := countFaults(w.Servers[0])
+	t.note = fmt.Sprintf("%s; of %d servers that lost their disk, %d exited with SIGBUS", w.Receiver.Summary(), t.outcome.rounds/2, faulted)
 	return err
 }
 
@@ -35,14 +35,11 @@ func cutControl(t *trialRun) error {
 	if err != nil {
 		return err
 	}
-	w.unavailable = w.ledger.longest
-	w.acknowledged = w.ledger.acknowledgedCount()
-	cards, want, err := w.readBack()
+	r, err := w.CountLost()
 	if err != nil {
 		return err
 	}
-	w.compareWrites(cards, want)
-	t.failures = nil
+	w.count(r)
 	t.note = "loses writes, as expected"
 	if t.lost == 0 {
 		t.fail(`the control lost no writes, so the trial "filesystem cut" cannot detect lost writes`)
@@ -53,8 +50,8 @@ func cutControl(t *trialRun) error {
 // runWithoutDisk lets a frozen server run after its disk was cut off, and freezes it again. The server must not
 // acknowledge writes. It may exit only if it accesses a page of a mapped file.
 func (w *workload) runWithoutDisk(n *server.Server, duration time.Duration) error {
-	w.ledger.setWithoutDisk(true)
-	defer w.ledger.setWithoutDisk(false)
+	w.Ledger.SetWithoutDisk(true)
+	defer w.Ledger.SetWithoutDisk(false)
 	before, err := countFaults(n)
 	if err != nil {
 		return err
@@ -92,7 +89,7 @@ func (t *trialRun) runCuts(binary string) (*workload, error) {
 	if _, err := process.Run("sync", "-f", d.folder); err != nil {
 		return nil, err
 	}
-	stop := w.startWriters(0)
+	stop := w.StartWriters(0)
 	defer stop()
 	return w, t.eachRound(func(round int) error {
 		if err := t.sleep(time.Duration(100+rand.IntN(300)) * time.Millisecond); err != nil {

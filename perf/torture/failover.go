@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"cardwall/perf/fleet"
 )
 
 // maxFailover is the longest time for which writes may fail after the primary is lost.
@@ -24,8 +26,8 @@ func failOver(t *trialRun) error {
 	if err != nil {
 		return err
 	}
-	w.client = newAPIClient(w.client.token, shortTimeout)
-	stop := w.startWriters(10 * time.Millisecond)
+	w.Client = fleet.NewClient(w.Client.Token, shortTimeout)
+	stop := w.StartWriters(10 * time.Millisecond)
 	defer stop()
 	if err := t.eachRound(func(round int) error {
 		if err := c.awaitHealthy(2 * time.Minute); err != nil {
@@ -57,7 +59,7 @@ func failOver(t *trialRun) error {
 		} else {
 			err = errors.Join(err, c.hosts[old].reconnect())
 		}
-		t.logf("failover %d: longest time without an acknowledgment so far: %v", round+1, w.ledger.longest.Round(100*time.Millisecond))
+		t.logf("failover %d: longest time without an acknowledgment so far: %v", round+1, w.Ledger.Longest().Round(100*time.Millisecond))
 		return err
 	}); err != nil {
 		return err
@@ -72,6 +74,6 @@ func failOver(t *trialRun) error {
 	if t.unavailable > maxFailover {
 		t.fail("no write was acknowledged for %v, want at most %v", t.unavailable.Round(100*time.Millisecond), maxFailover)
 	}
-	t.note = fmt.Sprintf("ttl %d s; %s", ttl, w.receiver.summary())
+	t.note = fmt.Sprintf("ttl %d s; %s", ttl, w.Receiver.Summary())
 	return nil
 }

@@ -13,7 +13,7 @@ func failSync(t *trialRun) error {
 	if err != nil {
 		return err
 	}
-	stop := w.startWriters(5 * time.Millisecond)
+	stop := w.StartWriters(5 * time.Millisecond)
 	defer stop()
 	if err := t.eachRound(func(round int) error {
 		tracer, err := t.failSyncs(n.Process.PID())

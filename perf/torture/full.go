@@ -8,16 +8,17 @@ import (
 	"path/filepath"
 	"time"
 
+	"cardwall/perf/fleet"
 	"cardwall/perf/server"
 )
 
 // newCard creates a card for the trial to read.
 func (w *workload) newCard() (id string, err error) {
-	c := &write{key: rand.Text(), to: w.confidential, confidential: true}
-	if !w.submit(w.ctx, c, 100) {
+	c := &fleet.Write{Key: rand.Text(), To: w.Confidential, Silent: true}
+	if !w.Submit(w.ctx, c, 100) {
 		return "", errors.New("could not create a card")
 	}
-	return c.id, nil
+	return c.ID, nil
 }
 
 // newServerOnDisk starts a server whose data is on a separate disk of the given size, and creates a card to read.
@@ -43,22 +44,22 @@ func (t *trialRun) newServerOnDisk(megabytes int) (d *disk, n *server.Server, w 
 func (w *workload) expectRefusals(n *server.Server, card string, strict bool, timeout, duration time.Duration) error {
 	deadline, since := time.Now().Add(timeout), time.Time{}
 	for time.Now().Before(deadline) {
-		c := &write{key: rand.Text(), to: w.boards[0]}
-		w.ledger.add(c)
-		r, err := w.send(w.ctx, n, c)
-		var status statusError
+		c := &fleet.Write{Key: rand.Text(), To: w.Boards[0]}
+		w.Ledger.Add(c)
+		r, err := w.Send(w.ctx, n, c)
+		var status fleet.StatusError
 		switch {
 		case err == nil && strict && !since.IsZero():
-			w.ledger.acknowledge(c, r)
+			w.Ledger.Acknowledge(c, r)
 			return errors.New("a write was acknowledged although it could not be stored")
 		case err == nil:
-			w.ledger.acknowledge(c, r)
-		case !errors.As(err, &status) || status.code != 503:
+			w.Ledger.Acknowledge(c, r)
+		case !errors.As(err, &status) || status.Code != 503:
 			return fmt.Errorf("a write failed, but not with status 503: %w", err)
 		case since.IsZero():
 			since = time.Now()
 		}
-		if err := w.client.do(w.ctx, "GET", n.Addr, "/cards/"+card, "", nil, nil); err != nil {
+		if err := w.Client.Do(w.ctx, "GET", n.Addr, "/cards/"+card, "", nil, nil); err != nil {
 			return fmt.Errorf("a read failed while nothing could be written: %w", err)
 		}
 		if !since.IsZero() && time.Since(since) >= duration {
@@ -70,9 +71,9 @@ func (w *workload) expectRefusals(n *server.Server, card string, strict bool, ti
 
 // awaitWrites waits until writes are acknowledged again and returns how long this took.
 func (w *workload) awaitWrites(timeout time.Duration) (time.Duration, error) {
-	begin, before := time.Now(), w.ledger.acknowledgedCount()
+	begin, before := time.Now(), w.Ledger.Acknowledged()
 	err := w.waitUntil("writes were not acknowledged again", timeout, func() bool {
-		return w.ledger.acknowledgedCount() > before+writers
+		return w.Ledger.Acknowledged() > before+fleet.Writers
 	})
 	return time.Since(begin), err
 }
@@ -83,7 +84,7 @@ func fillDisk(t *trialRun) error {
 	if err != nil {
 		return err
 	}
-	stop := w.startWriters(5 * time.Millisecond)
+	stop := w.StartWriters(5 * time.Millisecond)
 	defer stop()
 	var slowest time.Duration
 	if err := t.eachRound(func(int) error {

@@ -16,6 +16,7 @@ import (
 	"sync"
 	"time"
 
+	"cardwall/perf/fleet"
 	"cardwall/perf/process"
 	"cardwall/perf/server"
 )
@@ -80,14 +81,14 @@ func (w *workload) runGreedy(query func(string) (string, error)) error {
 	}
 	ctx, cancel := context.WithCancel(w.ctx)
 	defer cancel()
-	stop := w.startWriters(20 * time.Millisecond)
+	stop := w.StartWriters(20 * time.Millisecond)
 	defer stop()
 	g.start(ctx)
 	if err := w.eachRound(func(int) error {
 		if err := w.sleep(time.Duration(8000+mathrand.IntN(4000)) * time.Millisecond); err != nil {
 			return err
 		}
-		n := w.nodes[mathrand.IntN(len(w.nodes))]
+		n := w.Servers[mathrand.IntN(len(w.Servers))]
 		n.Kill()
 		return start(w.ctx, n)
 	}); err != nil {
@@ -96,7 +97,7 @@ func (w *workload) runGreedy(query func(string) (string, error)) error {
 	cancel()
 	stop()
 	g.running.Wait()
-	if err := w.nodes[0].Doctor(w.ctx); err != nil {
+	if err := w.Servers[0].Doctor(w.ctx); err != nil {
 		problem, _, _ := strings.Cut(err.Error(), "\n")
 		w.fail("before all jobs ended: %s", problem)
 	}
@@ -109,13 +110,13 @@ func (w *workload) runGreedy(query func(string) (string, error)) error {
 
 // newGreedy creates the neighbor and its board.
 func (w *workload) newGreedy() (*greedy, error) {
-	p, err := w.nodes[0].AddPerson(w.ctx, "Grete")
+	p, err := w.Servers[0].AddPerson(w.ctx, "Grete")
 	if err != nil {
 		return nil, err
 	}
-	own := *w
-	own.client = newAPIClient(p.Token, requestTimeout)
-	g := &greedy{workload: &own, person: p, file: greedyDocument(p.ID, "Imported", greedyBoards, greedyCards),
+	own := &workload{w.trialRun, new(*w.Fleet)}
+	own.Client = fleet.NewClient(p.Token, fleet.RequestTimeout)
+	g := &greedy{workload: own, person: p, file: greedyDocument(p.ID, "Imported", greedyBoards, greedyCards),
 		counts: map[string]int{}, checked: map[string]bool{}}
 	source := greedyDocument(p.ID, "Source", 1, greedySource)
 	if !g.finish(w.ctx, g.importPath(), source) {
@@ -173,7 +174,7 @@ func (g *greedy) start(ctx context.Context) {
 	repeat(greedyUploaders, func() { g.uploadSlowly(ctx) })
 	repeat(1, func() {
 		if err := g.checkBoards(ctx); err != nil && ctx.Err() == nil && !isOutage(err) {
-			g.ledger.report(fmt.Sprintf("read the neighbor's boards: %v", err))
+			g.Ledger.Report(fmt.Sprintf("read the neighbor's boards: %v", err))
 		}
 		_ = sleep(ctx, greedyPause)
 	})
@@ -181,12 +182,12 @@ func (g *greedy) start(ctx context.Context) {
 
 // isOutage reports whether err means that the server was killed or refused the request.
 func isOutage(err error) bool {
-	var status statusError
-	return !errors.As(err, &status) || status.code != 500 && status.temporary()
+	var status fleet.StatusError
+	return !errors.As(err, &status) || status.Code != 500 && status.Temporary()
 }
 
 // node returns a random server.
-func (g *greedy) node() *server.Server { return g.nodes[mathrand.IntN(len(g.nodes))] }
+func (g *greedy) node() *server.Server { return g.Servers[mathrand.IntN(len(g.Servers))] }
 
 // greedyJob is the part of a job that the neighbor reads.
 type greedyJob struct {
@@ -207,14 +208,14 @@ func (g *greedy) finish(ctx context.Context, path string, body []byte) bool {
 	key := rand.Text()
 	var r struct{ Data greedyJob }
 	for refused := 0; ; {
-		err := g.client.send(ctx, "POST", g.node().Addr, path, key, body, &r)
+		err := g.Client.Send(ctx, "POST", g.node().Addr, path, key, body, &r)
 		if err == nil {
 			break
 		}
 		if !g.shouldRetry(ctx, err) {
 			return false
 		}
-		var status statusError
+		var status fleet.StatusError
 		if errors.As(err, &status) {
 			g.count("refused")
 			if refused++; refused == 3 {
@@ -230,7 +231,7 @@ func (g *greedy) finish(ctx context.Context, path string, body []byte) bool {
 	for !r.Data.ended() {
 		err := sleep(ctx, 200*time.Millisecond)
 		if err == nil {
-			err = g.client.do(ctx, "GET", g.node().Addr, "/jobs/"+r.Data.ID, "", nil, &r)
+			err = g.Client.Do(ctx, "GET", g.node().Addr, "/jobs/"+r.Data.ID, "", nil, &r)
 		}
 		if err != nil && !g.shouldRetry(ctx, err) {
 			return false
@@ -246,7 +247,7 @@ func (g *greedy) shouldRetry(ctx context.Context, err error) bool {
 		return false
 	}
 	if !isOutage(err) {
-		g.ledger.report(fmt.Sprintf("the neighbor got an unexpected response: %v", err))
+		g.Ledger.Report(fmt.Sprintf("the neighbor got an unexpected response: %v", err))
 		_ = sleep(ctx, greedyPause)
 		return false
 	}
@@ -254,7 +255,7 @@ func (g *greedy) shouldRetry(ctx context.Context, err error) bool {
 }
 
 func (g *greedy) search(ctx context.Context) {
-	err := g.client.do(ctx, "GET", g.node().Addr, "/search?q="+url.QueryEscape(`"common words common"`), "", nil, nil)
+	err := g.Client.Do(ctx, "GET", g.node().Addr, "/search?q="+url.QueryEscape(`"common words common"`), "", nil, nil)
 	switch {
 	case err == nil:
 		g.count("searches")
@@ -276,7 +277,7 @@ func (g *greedy) export(ctx context.Context) {
 	if err == nil {
 		defer res.Body.Close()
 		if res.StatusCode >= http.StatusMultipleChoices {
-			err = statusError{res.StatusCode, "export"}
+			err = fleet.StatusError{Code: res.StatusCode, Text: "export"}
 		}
 	}
 	if err != nil {
@@ -340,7 +341,7 @@ func (g *greedy) checkBoards(ctx context.Context) error {
 				NextCursor string
 			}
 			path := "/boards/" + id + "/cards?view=compact&limit=200&cursor=" + cursor
-			if err := g.client.do(ctx, "GET", g.node().Addr, path, "", nil, &page); err != nil {
+			if err := g.Client.Do(ctx, "GET", g.node().Addr, path, "", nil, &page); err != nil {
 				return err
 			}
 			cards += len(page.Data)
@@ -349,7 +350,7 @@ func (g *greedy) checkBoards(ctx context.Context) error {
 			}
 		}
 		if cards != want {
-			g.ledger.report(fmt.Sprintf("board %s (%s) is visible with %d cards, want %d", name, id, cards, want))
+			g.Ledger.Report(fmt.Sprintf("board %s (%s) is visible with %d cards, want %d", name, id, cards, want))
 		}
 		g.mu.Lock()
 		g.checked[id] = true
@@ -367,7 +368,7 @@ func (g *greedy) visibleBoards(ctx context.Context) (map[string]string, error) {
 			NextCursor string
 		}
 		path := "/boards?limit=200&workspaceId=" + g.person.Workspace + "&cursor=" + cursor
-		if err := g.client.do(ctx, "GET", g.node().Addr, path, "", nil, &page); err != nil {
+		if err := g.Client.Do(ctx, "GET", g.node().Addr, path, "", nil, &page); err != nil {
 			return nil, err
 		}
 		for _, b := range page.Data {
@@ -426,7 +427,7 @@ func (g *greedy) audit(query func(string) (string, error)) error {
 func (g *greedy) awaitJobs() (jobs []greedyJob, err error) {
 	for deadline := time.Now().Add(greedyJobsEnd); ; {
 		jobs = jobs[:0]
-		if err := eachPage(g.workload, "/workspaces/"+g.person.Workspace+"/jobs?limit=100", func(page []greedyJob) {
+		if err := fleet.EachPage(g.Fleet, "/workspaces/"+g.person.Workspace+"/jobs?limit=100", func(page []greedyJob) {
 			jobs = append(jobs, page...)
 		}); err != nil {
 			return nil, err

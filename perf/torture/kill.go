@@ -15,7 +15,7 @@ func killServer(t *trialRun) error {
 	if err != nil {
 		return err
 	}
-	stop := w.startWriters(0)
+	stop := w.StartWriters(0)
 	defer stop()
 	if err := t.eachRound(func(int) error {
 		if err := t.sleep(time.Duration(50+rand.IntN(250)) * time.Millisecond); err != nil {
@@ -30,6 +30,6 @@ func killServer(t *trialRun) error {
 	if err := w.audit(); err != nil {
 		return err
 	}
-	t.note = w.receiver.summary()
+	t.note = w.Receiver.Summary()
 	return nil
 }

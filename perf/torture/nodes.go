@@ -4,6 +4,7 @@ import (
 	"math/rand/v2"
 	"time"
 
+	"cardwall/perf/fleet"
 	"cardwall/perf/postgres"
 	"cardwall/perf/server"
 )
@@ -19,23 +20,23 @@ func breakNodes(t *trialRun) error {
 	if err != nil {
 		return err
 	}
-	w.client = newAPIClient(w.client.token, shortTimeout)
-	if err := w.addRule(); err != nil {
+	w.Client = fleet.NewClient(w.Client.Token, shortTimeout)
+	if err := w.AddRule(w.Boards[0]); err != nil {
 		return err
 	}
-	stop := w.startWriters(20 * time.Millisecond)
+	stop := w.StartWriters(20 * time.Millisecond)
 	defer stop()
 	if err := t.eachRound(func(round int) error {
 		if err := t.sleep(time.Duration(500+rand.IntN(1500)) * time.Millisecond); err != nil {
 			return err
 		}
-		i := rand.IntN(len(w.nodes))
+		i := rand.IntN(len(w.Servers))
 		if round%2 == 0 {
-			w.nodes[i].Kill()
+			w.Servers[i].Kill()
 			if err := t.sleep(time.Duration(rand.IntN(3000)) * time.Millisecond); err != nil {
 				return err
 			}
-			return start(t.ctx, w.nodes[i])
+			return start(t.ctx, w.Servers[i])
 		}
 		links[i].pause()
 		err := t.sleep(time.Duration(8000+rand.IntN(8000)) * time.Millisecond)
@@ -43,7 +44,7 @@ func breakNodes(t *trialRun) error {
 		if err != nil {
 			return err
 		}
-		return w.nodes[i].WithLog(server.Await(t.ctx, w.nodes[i].Process, w.nodes[i].Addr, server.ReadyPath))
+		return w.Servers[i].WithLog(server.Await(t.ctx, w.Servers[i].Process, w.Servers[i].Addr, server.ReadyPath))
 	}); err != nil {
 		return err
 	}
@@ -57,7 +58,7 @@ func breakNodes(t *trialRun) error {
 	if err := w.checkDeliveriesRecordedOnce(cluster); err != nil {
 		return err
 	}
-	t.note = w.receiver.summary()
+	t.note = w.Receiver.Summary()
 	return nil
 }
 

@@ -50,7 +50,7 @@ func overload(t *trialRun) error {
 			good, 100*good/capacity, 100*overloadShare)
 	}
 	begin := time.Now()
-	if _, err := w.request("POST", "/cards", map[string]any{"listId": w.boards[0].list, "title": "After"}); err != nil {
+	if _, err := w.Request("POST", "/cards", map[string]any{"listId": w.Boards[0].List, "title": "After"}); err != nil {
 		return err
 	}
 	t.outcome.rounds = 1
@@ -71,7 +71,7 @@ func (w *workload) capacity(n *server.Server) (float64, error) {
 			c := w.newConnection(n)
 			defer c.Close()
 			for ctx.Err() == nil {
-				if status, err := createCard(c, w.boards[i%len(w.boards)].list); err == nil && status == http.StatusCreated {
+				if status, err := createCard(c, w.Boards[i%len(w.Boards)].List); err == nil && status == http.StatusCreated {
 					created.Add(1)
 				}
 			}
@@ -102,7 +102,7 @@ func (w *workload) flood(n *server.Server, rate float64) (good, refused, late, d
 		for ; float64(sent) < rate*elapsed.Seconds(); sent++ {
 			select {
 			case c := <-free:
-				list := w.boards[sent%len(w.boards)].list
+				list := w.Boards[sent%len(w.Boards)].List
 				running.Go(func() {
 					start := time.Now()
 					status, err := createCard(c, list)
@@ -135,7 +135,7 @@ func (w *workload) flood(n *server.Server, rate float64) (good, refused, late, d
 // newConnection returns a client with one connection. It uses the lightweight client, because the load shares the
 // processors with the server.
 func (w *workload) newConnection(n *server.Server) *client.Client {
-	c := client.New(n.Addr, w.client.token, rand.Text())
+	c := client.New(n.Addr, w.Client.Token, rand.Text())
 	c.Timeout = 2 * overloadDeadline
 	return c
 }

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"cardwall/perf/fleet"
 	"cardwall/perf/server"
 )
 
@@ -27,7 +28,7 @@ func revokeTokens(t *trialRun) error {
 	var slowest time.Duration
 	err = t.eachRound(func(round int) error {
 		name := fmt.Sprintf("revoked-%d", round)
-		token, err := w.nodes[0].AddToken(t.ctx, name, "read")
+		token, err := w.Servers[0].AddToken(t.ctx, name, "read")
 		if err != nil {
 			return err
 		}
@@ -35,7 +36,7 @@ func revokeTokens(t *trialRun) error {
 		if err != nil {
 			return err
 		}
-		client := newAPIClient(token, 5*time.Second)
+		client := fleet.NewClient(token, 5*time.Second)
 		var (
 			clients sync.WaitGroup
 			mu      sync.Mutex
@@ -44,7 +45,7 @@ func revokeTokens(t *trialRun) error {
 			refused = map[string]bool{} // whether the latest request was refused, by server address
 		)
 		end := make(chan struct{})
-		for _, n := range w.nodes {
+		for _, n := range w.Servers {
 			clients.Go(func() {
 				for {
 					select {
@@ -53,8 +54,8 @@ func revokeTokens(t *trialRun) error {
 					default:
 					}
 					begin := time.Now()
-					err := client.do(t.ctx, "GET", n.Addr, "/boards?limit=1", "", nil, nil) // not /me, which reads the token from the database
-					var status statusError
+					err := client.Do(t.ctx, "GET", n.Addr, "/boards?limit=1", "", nil, nil) // not /me, which reads the token from the database
+					var status fleet.StatusError
 					mu.Lock()
 					switch {
 					case err == nil:
@@ -63,7 +64,7 @@ func revokeTokens(t *trialRun) error {
 						if begin.After(latest) {
 							latest = begin
 						}
-					case errors.As(err, &status) && status.code == 401:
+					case errors.As(err, &status) && status.Code == 401:
 						refused[n.Addr] = true
 					}
 					mu.Unlock()
@@ -74,7 +75,7 @@ func revokeTokens(t *trialRun) error {
 		// Revoke the token at a random moment within a second. A server caches the token for almost as long.
 		err = t.sleep(500*time.Millisecond + time.Duration(rand.Int64N(int64(revokedWithin))))
 		if err == nil {
-			_, err = w.nodes[round%len(w.nodes)].Run(t.ctx, "token", "revoke", id)
+			_, err = w.Servers[round%len(w.Servers)].Run(t.ctx, "token", "revoke", id)
 		}
 		if err == nil {
 			err = t.sleep(2 * revokedWithin)
@@ -84,7 +85,7 @@ func revokeTokens(t *trialRun) error {
 		if err != nil {
 			return err
 		}
-		for _, n := range w.nodes {
+		for _, n := range w.Servers {
 			if !refused[n.Addr] {
 				return fmt.Errorf("%s still accepts a revoked token after %v", n.Addr, 2*revokedWithin)
 			}
@@ -115,7 +116,7 @@ func revokeTokens(t *trialRun) error {
 
 // tokenID returns the id of the token with the given name.
 func (w *workload) tokenID(name string) (string, error) {
-	out, err := w.nodes[0].Run(w.ctx, "token", "list", "--user", server.OwnerEmail)
+	out, err := w.Servers[0].Run(w.ctx, "token", "list", "--user", server.OwnerEmail)
 	if err != nil {
 		return "", err
 	}

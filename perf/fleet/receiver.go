@@ -1,4 +1,4 @@
-package main
+package fleet
 
 import (
 	"context"
@@ -18,9 +18,9 @@ type event struct {
 	version int64
 }
 
-// receiver accepts deliveries and records the id of each event. It refuses the first attempt of some events, so that
+// Receiver accepts deliveries and records the id of each event. It refuses the first attempt of some events, so that
 // they are attempted more than once.
-type receiver struct {
+type Receiver struct {
 	server    *http.Server
 	addr      string
 	mu        sync.Mutex
@@ -34,29 +34,28 @@ type receiver struct {
 // The receiver refuses the first attempt of one event in refuseEvery.
 const refuseEvery = 25
 
-func newReceiver(host string) (*receiver, error) {
+func newReceiver(host string) (*Receiver, error) {
 	l, err := net.Listen("tcp", net.JoinHostPort(host, "0"))
 	if err != nil {
 		return nil, fmt.Errorf("listen for deliveries: %w", err)
 	}
-	r := &receiver{addr: l.Addr().String(), ids: map[event]string{}, kinds: map[event]string{}, accepted: map[event]int{},
+	r := &Receiver{addr: l.Addr().String(), ids: map[event]string{}, kinds: map[event]string{}, accepted: map[event]int{},
 		attempts: map[event]int{}}
 	r.server = &http.Server{Handler: r, ReadHeaderTimeout: time.Minute}
 	go func() { _ = r.server.Serve(l) }() // ends with close
 	return r, nil
 }
 
-func (r *receiver) close() error {
+func (r *Receiver) close() {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
 	_ = r.server.Shutdown(ctx) // connections that are still active are closed below
 	_ = r.server.Close()
-	return nil
 }
 
-func (r *receiver) url(webhook string) string { return "http://" + r.addr + "/" + webhook }
+func (r *Receiver) url(webhook string) string { return "http://" + r.addr + "/" + webhook }
 
-func (r *receiver) ServeHTTP(w http.ResponseWriter, q *http.Request) {
+func (r *Receiver) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 	var in struct {
 		ID, Type, BoardID string
 		BoardVersion      int64
@@ -86,7 +85,7 @@ func (r *receiver) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 }
 
 // missing returns the number of events in want that have not been accepted.
-func (r *receiver) missing(want map[event]string) (n int) {
+func (r *Receiver) missing(want map[event]string) (n int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for e := range want {
@@ -97,9 +96,9 @@ func (r *receiver) missing(want map[event]string) (n int) {
 	return n
 }
 
-// summary describes how many deliveries were accepted and how many of them were repeated. A server may repeat a
+// Summary describes how many deliveries were accepted and how many of them were repeated. A server may repeat a
 // delivery with the same id.
-func (r *receiver) summary() string {
+func (r *Receiver) Summary() string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	repeated := 0
@@ -109,8 +108,8 @@ func (r *receiver) summary() string {
 	return fmt.Sprintf("%d deliveries, %d repeated", len(r.accepted), repeated)
 }
 
-// maxAttempts returns the largest number of attempts for one delivery.
-func (r *receiver) maxAttempts() (attempts int) {
+// MaxAttempts returns the largest number of attempts for one delivery.
+func (r *Receiver) MaxAttempts() (attempts int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, n := range r.attempts {

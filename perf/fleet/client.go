@@ -1,0 +1,85 @@
+package fleet
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"time"
+)
+
+// Client sends requests to several servers. It is safe for concurrent use.
+type Client struct {
+	Token string
+	http  *http.Client
+}
+
+// NewClient returns a client whose requests time out after the given duration.
+func NewClient(token string, timeout time.Duration) *Client {
+	return &Client{Token: token, http: &http.Client{Timeout: timeout, Transport: &http.Transport{MaxIdleConnsPerHost: 128,
+		IdleConnTimeout: 20 * time.Second}}}
+}
+
+// StatusError is the error for a response with a status of 300 or higher.
+type StatusError struct {
+	Code int
+	Text string
+}
+
+func (e StatusError) Error() string { return fmt.Sprintf("status %d: %s", e.Code, e.Text) }
+
+// Response is the part of a response to a change that a fleet reads.
+type Response struct {
+	Data struct {
+		ID string `json:"id"`
+	} `json:"data"`
+	BoardVersion int64 `json:"boardVersion"`
+}
+
+// Do sends a request and decodes the response into out, unless out is nil. A path that does not begin with /api/ is
+// relative to the public API.
+func (c *Client) Do(ctx context.Context, method, addr, path, key string, in, out any) error {
+	var body []byte
+	if in != nil {
+		var err error
+		if body, err = json.Marshal(in); err != nil {
+			return err
+		}
+	}
+	return c.Send(ctx, method, addr, path, key, body, out)
+}
+
+// Send is like Do, but the body is already JSON.
+func (c *Client) Send(ctx context.Context, method, addr, path, key string, body []byte, out any) error {
+	if !strings.HasPrefix(path, "/api/") {
+		path = "/api/public/v1" + path
+	}
+	r, err := http.NewRequestWithContext(ctx, method, "http://"+addr+path, bytes.NewReader(body))
+	if err != nil {
+		return err
+	}
+	r.Header.Set("Authorization", "Bearer "+c.Token)
+	r.Header.Set("Content-Type", "application/json")
+	if key != "" {
+		r.Header.Set("Idempotency-Key", key)
+	}
+	res, err := c.http.Do(r)
+	if err != nil {
+		return err
+	}
+	defer res.Body.Close()
+	text, err := io.ReadAll(res.Body)
+	if err != nil {
+		return err
+	}
+	if res.StatusCode >= http.StatusMultipleChoices {
+		return StatusError{res.StatusCode, string(text[:min(len(text), 300)])}
+	}
+	if out == nil {
+		return nil
+	}
+	return json.Unmarshal(text, out)
+}
