@@ -15,10 +15,8 @@ import (
 // the reason. Other tests wait for events with apptest.Eventually, Await and Receive, prove that
 // nothing happens by something that must happen later, and leave speed to `make bench`.
 var clocked = map[string]string{
-	"cmd/cardwall/crash_test.go load":                           "a killed server should get few requests",
+	"cmd/cardwall/crash_server_test.go load":                    "a killed server should get few requests",
 	"cmd/cardwall/days_test.go receive":                         inBubble,
-	"cmd/cardwall/fleet_test.go load":                           "the pace of writers",
-	"cmd/cardwall/fleet_test.go send":                           "pause between retries while a server is down",
 	"cmd/cardwall/mcp_suite_test.go node":                       "ends a program before the test's own deadline, so that its output is shown",
 	"cmd/cardwall/operate_test.go TestLastBackupIsInTheMetrics": "compares a stored time with those before and after the command",
 	"cmd/cardwall/relocate_test.go TestSystemMigrateUnderLoad":  "chooses a random moment for a kill",

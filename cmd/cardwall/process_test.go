@@ -10,7 +10,6 @@ import (
 	"regexp"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
 
 	"cardwall/internal/apptest"
@@ -115,22 +114,4 @@ func readyz(base string) (status int) {
 func (p *process) kill() {
 	_ = p.cmd.Process.Kill()
 	<-p.ended
-}
-
-// shutDown stops the server with SIGTERM and waits until it has ended. It fails the test if the
-// server does not exit cleanly.
-func (p *process) shutDown() {
-	p.t.Helper()
-	_ = p.cmd.Process.Signal(syscall.SIGTERM)
-	<-p.ended
-	if p.err != nil {
-		p.t.Errorf("the server exited with error %v, want a clean exit:\n%s", p.err, &p.log)
-	}
-}
-
-// checkLog fails the test if the server logged an error.
-func (p *process) checkLog() {
-	if log := p.log.String(); strings.Contains(log, `"level":"ERROR"`) || strings.Contains(log, "panic") {
-		p.t.Errorf("the server logged an error:\n%s", log)
-	}
 }

@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httptrace"
@@ -20,6 +19,7 @@ import (
 	"time"
 
 	"cardwall/internal/apptest"
+	"cardwall/perf/fleet"
 )
 
 // TestSystemRollingRestart stops and restarts three servers one after another, behind a load
@@ -29,23 +29,20 @@ import (
 // because each of the six stopped servers drains for four seconds.
 func TestSystemRollingRestart(t *testing.T) {
 	t.Parallel()
-	f := newFleet(t, 3, "--database", apptest.PostgresURL(t))
+	f := newFleet(t, 3, apptest.PostgresURL(t), "CARDWALL_DRAIN=4s")
 	b := newBalancer(t, 3)
-	nodes := make([]*fleetServer, 3)
-	for i := range nodes {
-		nodes[i] = f.startServer(i)
-		b.set(i, nodes[i].base)
+	for i, s := range f.Servers {
+		b.set(i, "http://"+s.Addr)
 	}
-	p := f.newBoard("workspace")
-	l := &rollingLoad{t: t, f: f, proxy: b.server.URL, list: p.list, board: p.board}
+	l := &rollingLoad{t: t, token: f.Client.Token, proxy: b.server.URL, list: f.Boards[0].List, board: f.Boards[0].ID}
 	stop := l.start()
 	for range 2 {
-		for i := range nodes {
+		for i, s := range f.Servers {
 			l.awaitProgress()
-			nodes[i].shutDown()
+			f.shutDown(i)
 			b.set(i, "")
-			nodes[i] = f.startServer(i)
-			b.set(i, nodes[i].base)
+			f.start(i)
+			b.set(i, "http://"+s.Addr)
 		}
 	}
 	l.awaitProgress()
@@ -59,147 +56,29 @@ func TestSystemRollingRestart(t *testing.T) {
 	if n := l.broken.Load(); n > 0 || l.closed.Load() < 6 {
 		t.Errorf("%d streams ended with the again event and %d without it, want at least 6 and 0", l.closed.Load(), n)
 	}
-	if want := l.created.Load(); int64(f.count(p.board)) != want+1 {
-		t.Errorf("the board has %d new cards, want the %d that the clients created", f.count(p.board)-1, want)
+	var cards int64
+	f.must(fleet.EachPage(f.Fleet, "/boards/"+l.board+"/cards?view=compact&limit=200", func(page []struct{}) { cards += int64(len(page)) }))
+	if want := l.created.Load(); cards != want {
+		t.Errorf("the board has %d cards, want the %d that the clients created", cards, want)
 	}
-	for _, n := range nodes {
-		n.shutDown()
+	for i := range f.Servers {
+		f.shutDown(i)
 	}
-	if leases := strings.TrimSpace(f.psql("SELECT string_agg(name, ' ') FROM leases")); leases != "" {
+	if leases := strings.TrimSpace(f.query("SELECT string_agg(name, ' ') FROM leases")); leases != "" {
 		t.Errorf("stopped servers still hold leases %s, want none", leases)
 	}
 	t.Logf("%d requests, %d cards, %d streams ended with the again event", l.sent.Load(), l.created.Load(), l.closed.Load())
 }
 
-// TestSystemKillThreeWhileRulesRun kills three servers in turn with SIGKILL while each new card
-// triggers two rules. At the end, each of these cards must have exactly two comments. Most of the time,
-// servers start and wait for the leases of a killed one.
-func TestSystemKillThreeWhileRulesRun(t *testing.T) {
-	t.Parallel()
-	f := newFleet(t, 3, "--database", apptest.PostgresURL(t))
-	nodes := make([]*fleetServer, 3)
-	for i := range nodes {
-		nodes[i] = f.startServer(i)
-	}
-	for range 3 {
-		b := &hotBoard{boardIDs: f.newBoard("workspace")}
-		f.must(f.do("PATCH", "/boards/"+b.board, "", map[string]any{"features": map[string]any{"automation": true}},
-			decodeInto(&response{})))
-		for _, text := range []string{"Welcome.", "Look at this."} {
-			f.must(f.do("POST", "/api/app/v1/boards/"+b.board+"/rules", "", map[string]any{
-				"name": text, "when": map[string]any{"event": "card_created"},
-				"then": []any{map[string]any{"operation": "add_comment", "input": map[string]any{"text": text}}},
-			}, decodeInto(&response{})))
-		}
-		f.boards = append(f.boards, b)
-	}
-	var (
-		writers sync.WaitGroup
-		created atomic.Int64
-	)
-	done := make(chan struct{})
-	for w := range 6 {
-		writers.Go(func() {
-			for n := 0; ; n++ {
-				select {
-				case <-done:
-					return
-				default:
-				}
-				if _, err := f.send("POST", "/cards",
-					map[string]any{"listId": f.boards[(w+n)%3].list, "title": fmt.Sprintf("Card %d of %d", n, w)}); err == nil {
-					created.Add(1)
-				}
-			}
-		})
-	}
-	for round := range 9 {
-		next := created.Load() + 1 + rand.Int64N(100)
-		apptest.Eventually(t, "more cards are created", func() bool { return created.Load() >= next })
-		nodes[round%3].kill()
-		nodes[round%3] = f.startServer(round % 3)
-	}
-	close(done)
-	writers.Wait()
-	type counts struct{ cards, wrong int } // wrong: without exactly two comments
-	end := apptest.Await(t, "each new card has two comments", func() (c counts, done bool) {
-		for _, b := range f.boards {
-			for _, comments := range f.comments(b.board) {
-				if c.cards++; comments != 2 {
-					c.wrong++
-				}
-			}
-		}
-		return c, c.wrong == len(f.boards) // the first card of each board is older than the rules
-	})
-	if want := int(created.Load()); end.cards-len(f.boards) != want {
-		t.Errorf("the boards have %d new cards, want the %d that the writers created", end.cards-len(f.boards), want)
-	}
-	t.Logf("9 kills, %d cards with two comments each", end.cards-len(f.boards))
-}
-
-// fleetServer is a running server of a fleet.
-type fleetServer struct {
-	*process
-	f    *fleet
-	i    int // index in the fleet
-	once sync.Once
-}
-
-// startServer starts server i and waits until it is ready.
-func (f *fleet) startServer(i int) *fleetServer {
+// shutDown stops server i with SIGTERM. It fails the test if the server does not exit cleanly.
+func (f *testFleet) shutDown(i int) {
 	f.t.Helper()
-	n := &fleetServer{f: f, i: i, process: startProcess(f.t, f.binary, append([]string{"--drain", "4s", "--rate-limits", "off",
-		"--max-open-cards", "200000"}, f.flags...)...)}
-	f.t.Cleanup(n.kill)
-	f.bases[i].Store(&n.base)
-	return n
-}
-
-// kill kills the server with SIGKILL, and fails the test if the server logged an error.
-func (n *fleetServer) kill() { n.end(n.process.kill) }
-
-// shutDown stops the server with SIGTERM and waits until it has ended. It fails the test if the
-// server does not exit cleanly or logged an error.
-func (n *fleetServer) shutDown() { n.end(n.process.shutDown) }
-
-// end ends the server by calling stop, unless it has ended before.
-func (n *fleetServer) end(stop func()) {
-	n.once.Do(func() {
-		n.f.bases[n.i].CompareAndSwap(&n.base, nil)
-		stop()
-		n.checkLog()
-	})
-}
-
-// psql runs a query on the fleet's database and returns the result.
-func (f *fleet) psql(query string) string {
-	f.t.Helper()
-	out, err := apptest.QueryPostgres(f.t.Context(), f.flags[1], query)
-	f.must(err)
-	return out
-}
-
-// comments returns the number of comments on each card of a board.
-func (f *fleet) comments(board string) (all []int) {
-	f.t.Helper()
-	for cursor := ""; ; {
-		var out struct {
-			Data       []struct{ Comments int }
-			NextCursor string
-		}
-		f.must(f.do("GET", "/boards/"+board+"/cards?view=compact&limit=200&cursor="+cursor, "", nil, decodeInto(&out)))
-		for _, c := range out.Data {
-			all = append(all, c.Comments)
-		}
-		if cursor = out.NextCursor; cursor == "" {
-			return all
-		}
+	p := f.Servers[i].Process
+	f.must(f.Servers[i].Stop())
+	if err := p.Err(); err != nil {
+		f.t.Errorf("the server exited with error %v, want a clean exit", err)
 	}
 }
-
-// count returns the number of cards on a board.
-func (f *fleet) count(board string) int { return len(f.comments(board)) }
 
 // balancer is a minimal load balancer. It sends requests to the healthy servers in turn, and event
 // streams to the healthy server with the fewest, so that each server has one when it is stopped. It
@@ -323,7 +202,7 @@ const rollingStreams = 3
 // rollingLoad is the load from the clients during the restarts.
 type rollingLoad struct {
 	t                     *testing.T
-	f                     *fleet
+	token                 string
 	proxy, list, board    string
 	sent, failed, created atomic.Int64
 	open                  atomic.Int64 // number of open streams
@@ -385,7 +264,7 @@ func (l *rollingLoad) request(c *http.Client, method, path string, in any, want 
 		l.t.Error(err, err2)
 		return false
 	}
-	r.Header.Set("Authorization", "Bearer "+l.f.token)
+	r.Header.Set("Authorization", "Bearer "+l.token)
 	r.Header.Set("Content-Type", "application/json")
 	l.sent.Add(1)
 	res, err := c.Do(r)
@@ -416,7 +295,7 @@ func (l *rollingLoad) listen(ctx context.Context) {
 		l.t.Error(err)
 		return
 	}
-	r.Header.Set("Authorization", "Bearer "+l.f.token)
+	r.Header.Set("Authorization", "Bearer "+l.token)
 	transport := &http.Transport{DisableKeepAlives: true}
 	res, err := transport.RoundTrip(r)
 	if err != nil {

@@ -125,7 +125,7 @@ func (s *station) send(method, path string, in any, headers ...string) (*http.Re
 func (s *station) must(method, path string, in any, headers ...string) string {
 	s.t.Helper()
 	res, text := s.send(method, path, in, headers...)
-	var r response
+	var r struct{ Data struct{ ID string } }
 	if err := json.Unmarshal(text, &r); err != nil || res.StatusCode/100 != 2 {
 		s.t.Fatalf("%s %s: got status %d, body %s; want success", method, path, res.StatusCode, text)
 	}
