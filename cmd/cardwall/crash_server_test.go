@@ -3,17 +3,14 @@ package main
 import (
 	"bytes"
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
-	"net/http"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"cardwall/internal/apptest"
+	"cardwall/perf/fleet"
 )
 
 const crashWriters = 8
@@ -23,10 +20,10 @@ type crashServer struct {
 	t            *testing.T
 	binary, data string
 	flags        []string // flags for every command, in addition to --data
-	base, token  string
+	base         string
 	pid          int    // process id of the most recently started server
 	list         string // id of the list in which the cards are created
-	client       *http.Client
+	client       *fleet.Client
 
 	mu           sync.Mutex
 	sent         map[string]bool   // idempotency keys of all requests that create cards
@@ -37,13 +34,12 @@ func newCrashServer(t *testing.T, flags ...string) *crashServer {
 	t.Helper()
 	c := &crashServer{
 		t: t, binary: program(t), data: t.TempDir(), flags: flags,
-		client: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: crashWriters}},
-		sent:   map[string]bool{}, acknowledged: map[string]string{},
+		sent: map[string]bool{}, acknowledged: map[string]string{},
 	}
-	t.Cleanup(c.client.CloseIdleConnections)
 	c.command("user", "add", "--email", "ada@example.com", "--name", "Ada")
 	workspace := c.command("workspace", "add", "--owner", "ada@example.com", "--name", "Crash")
-	c.token = c.command("token", "add", "--user", "ada@example.com", "--name", "crash", "--scopes", "read,write")
+	c.client = fleet.NewClient(c.command("token", "add", "--user", "ada@example.com", "--name", "crash", "--scopes", "read,write"),
+		fleet.RequestTimeout)
 	stop := c.start()
 	board := c.mustSend("POST", "/boards", "", map[string]any{"workspaceId": workspace, "name": "Crash"})
 	c.list = c.mustSend("POST", "/boards/"+board+"/lists", "", map[string]any{"name": "Cards"})
@@ -126,14 +122,7 @@ func (c *crashServer) board() string {
 // get decodes the response to a GET request, which must succeed.
 func (c *crashServer) get(path string, into any) {
 	c.t.Helper()
-	body, status, err := c.do("GET", path, "", nil)
-	if err == nil && status != http.StatusOK {
-		err = fmt.Errorf("%d %s", status, body)
-	}
-	if err == nil {
-		err = json.Unmarshal(body, into)
-	}
-	if err != nil {
+	if err := c.do("GET", path, "", nil, into); err != nil {
 		c.t.Fatalf("GET %s: %v", path, err)
 	}
 }
@@ -148,45 +137,15 @@ func (c *crashServer) mustSend(method, path, key string, in any) string {
 	return id
 }
 
-// send sends a request that creates an object, and returns the object's id. It returns an error
-// unless the status is 201.
+// send sends a request that creates an object, and returns the object's id.
 func (c *crashServer) send(method, path, key string, in any) (string, error) {
-	body, status, err := c.do(method, path, key, in)
-	if err != nil {
-		return "", err
-	}
-	if status != http.StatusCreated {
-		return "", fmt.Errorf("%d %s", status, body)
-	}
-	var out struct{ Data struct{ ID string } }
-	return out.Data.ID, json.Unmarshal(body, &out)
+	var r fleet.Response
+	err := c.do(method, path, key, in, &r)
+	return r.Data.ID, err
 }
 
-// do sends a request once and returns the body and the status of the response.
-func (c *crashServer) do(method, path, key string, in any) ([]byte, int, error) {
-	text, err := json.Marshal(in)
-	if err != nil {
-		return nil, 0, err
-	}
-	if in == nil {
-		text = nil
-	}
-	if !strings.HasPrefix(path, "/api/") {
-		path = "/api/public/v1" + path
-	}
-	r, err := http.NewRequestWithContext(context.Background(), method, c.base+path, bytes.NewReader(text))
-	if err != nil {
-		return nil, 0, err
-	}
-	r.Header.Set("Authorization", "Bearer "+c.token)
-	r.Header.Set("Content-Type", "application/json")
-	if key != "" {
-		r.Header.Set("Idempotency-Key", key)
-	}
-	res, err := c.client.Do(r)
-	if err != nil {
-		return nil, 0, err
-	}
-	body, err := io.ReadAll(res.Body)
-	return body, res.StatusCode, errors.Join(err, res.Body.Close())
+// do sends a request once and decodes the response into out, unless out is nil. It returns a
+// fleet.StatusError if the request was refused.
+func (c *crashServer) do(method, path, key string, in, out any) error {
+	return c.client.Do(context.Background(), method, strings.TrimPrefix(c.base, "http://"), path, key, in, out)
 }

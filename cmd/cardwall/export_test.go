@@ -62,7 +62,7 @@ func (c *crashServer) exportLargeBoard(workspace string, cards int) (size int64)
 	if err != nil {
 		c.t.Fatal(err)
 	}
-	r.Header.Set("Authorization", "Bearer "+c.token)
+	r.Header.Set("Authorization", "Bearer "+c.client.Token)
 	res, err := http.DefaultClient.Do(r)
 	if err != nil {
 		c.t.Fatal(err)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"net/http"
 	"os"
 	"os/exec"
@@ -11,6 +12,7 @@ import (
 	"testing"
 
 	"cardwall/internal/apptest"
+	"cardwall/perf/fleet"
 )
 
 // TestWritesStopAfterAFailedSync makes each sync of the server fail. The server must then reject
@@ -29,9 +31,9 @@ func TestWritesStopAfterAFailedSync(t *testing.T) {
 	before := c.mustSend("POST", "/cards", "before", map[string]any{"listId": c.list, "title": "Before"})
 	restore := c.failSyncs()
 	for _, key := range []string{"in-doubt", "in-doubt-too"} {
-		if body, status, err := c.do("POST", "/cards", key,
-			map[string]any{"listId": c.list, "title": "In doubt"}); err != nil || status != http.StatusServiceUnavailable {
-			t.Errorf("write while syncs fail: got status %d, body %s, error %v; want 503", status, body, err)
+		_, err := c.send("POST", "/cards", key, map[string]any{"listId": c.list, "title": "In doubt"})
+		if status, ok := errors.AsType[fleet.StatusError](err); !ok || status.Code != http.StatusServiceUnavailable {
+			t.Errorf("write while syncs fail: got error %v, want status 503", err)
 		}
 	}
 	if status := readyz(c.base); status != http.StatusServiceUnavailable {

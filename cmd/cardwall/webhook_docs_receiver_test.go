@@ -1,10 +1,7 @@
 package main
 
 import (
-	"bufio"
-	"bytes"
 	"context"
-	"encoding/json"
 	"net"
 	"net/http"
 	"os"
@@ -17,6 +14,7 @@ import (
 	"time"
 
 	"cardwall/internal/apptest"
+	"cardwall/perf/fleet"
 	"cardwall/internal/hook"
 )
 
@@ -68,11 +66,11 @@ func nodeModules(t *testing.T) string {
 // Standard Webhooks libraries. They must accept the deliveries of a server and reject invalid ones.
 func webhookReceivers(t *testing.T, binary string) {
 	modules := nodeModules(t)
-	c := &crashServer{t: t, binary: binary, data: t.TempDir(), client: &http.Client{}}
-	t.Cleanup(c.client.CloseIdleConnections)
+	c := &crashServer{t: t, binary: binary, data: t.TempDir()}
 	c.command("user", "add", "--email", "ada@example.com", "--name", "Ada")
 	workspace := c.command("workspace", "add", "--owner", "ada@example.com", "--name", "Hooks")
-	c.token = c.command("token", "add", "--user", "ada@example.com", "--name", "hooks", "--scopes", "read,write,admin")
+	c.client = fleet.NewClient(c.command("token", "add", "--user", "ada@example.com", "--name", "hooks", "--scopes",
+		"read,write,admin"), fleet.RequestTimeout)
 	c.base = startProcess(t, binary, "--data", c.data, "--webhook-allow", "127.0.0.1").base
 	board := c.mustSend("POST", "/boards", "", map[string]any{"workspaceId": workspace, "name": "Hooks"})
 	list := c.mustSend("POST", "/boards/"+board+"/lists", "", map[string]any{"name": "Cards"})
@@ -101,7 +99,7 @@ func webhookReceivers(t *testing.T, binary string) {
 			{"an old delivery", r.secret, delivery, delivery, now.Add(-time.Hour), http.StatusUnauthorized},
 			{"a delivery from the future", r.secret, delivery, delivery, now.Add(time.Hour), http.StatusUnauthorized},
 		} {
-			if got := r.send(c.client, test.secret, test.signed, test.sent, test.at); got != test.want {
+			if got := r.send(http.DefaultClient, test.secret, test.signed, test.sent, test.at); got != test.want {
 				t.Errorf("%s, %s: got status %d, want %d", language, test.name, got, test.want)
 			}
 		}
@@ -118,29 +116,11 @@ type pageReceiver struct {
 // subscribe creates a webhook on a board for the receiver.
 func (r *pageReceiver) subscribe(c *crashServer, board string) {
 	var res struct{ Data struct{ ID, Secret string } }
-	body, _ := json.Marshal(map[string]any{"url": "http://" + r.address + "/cardwall", "events": []string{"card.created"},
-		"boardId": board})
-	r.call(c, "POST", "/api/public/v1/webhooks", body, &res)
+	if err := c.do("POST", "/webhooks", "", map[string]any{"url": "http://" + r.address + "/cardwall",
+		"events": []string{"card.created"}, "boardId": board}, &res); err != nil {
+		r.t.Fatal(err)
+	}
 	r.webhook, r.secret = res.Data.ID, res.Data.Secret
-}
-
-// call calls an operation that must succeed and decodes its response.
-func (r *pageReceiver) call(c *crashServer, method, path string, body []byte, into any) {
-	r.t.Helper()
-	q, err := http.NewRequestWithContext(r.t.Context(), method, c.base+path, bytes.NewReader(body))
-	if err != nil {
-		r.t.Fatal(err)
-	}
-	q.Header.Set("Authorization", "Bearer "+c.token)
-	q.Header.Set("Content-Type", "application/json")
-	res, err := c.client.Do(q)
-	if err != nil {
-		r.t.Fatal(err)
-	}
-	defer func() { _ = res.Body.Close() }()
-	if err := json.NewDecoder(bufio.NewReader(res.Body)).Decode(into); err != nil || res.StatusCode >= 300 {
-		r.t.Fatalf("%s %s: got status %d, error %v", method, path, res.StatusCode, err)
-	}
 }
 
 // start builds and starts the program, and waits until it listens.
@@ -172,7 +152,7 @@ func (r *pageReceiver) awaitDelivery(c *crashServer) string {
 	type deliveries []struct{ ID, Status, Reason string }
 	return apptest.Await(r.t, "the delivery log has one successful delivery", func() (deliveries, bool) {
 		var log struct{ Data deliveries }
-		r.call(c, "GET", "/api/app/v1/webhooks/"+r.webhook+"/deliveries", nil, &log)
+		c.get("/api/app/v1/webhooks/"+r.webhook+"/deliveries", &log)
 		return log.Data, len(log.Data) == 1 && log.Data[0].Status == "delivered"
 	})[0].ID
 }
