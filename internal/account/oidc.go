@@ -78,24 +78,24 @@ func (a *Accounts) NewProvider(db *store.DB, gate *session.Gate, apiPath string)
 	}
 }
 
-// Pages returns the provider's two handlers by method and path, or nil if no
+// Handlers returns the provider's two handlers by method and path, or nil if no
 // provider is configured.
-func (a *Accounts) Pages(db *store.DB, gate *session.Gate, apiPath string) map[string]http.Handler {
+func (a *Accounts) Handlers(db *store.DB, gate *session.Gate, apiPath string) map[string]http.Handler {
 	if a.opts.OIDC.Issuer == "" {
 		return nil
 	}
 	p := a.NewProvider(db, gate, apiPath)
 	return map[string]http.Handler{
-		"GET " + apiPath + "/sign-in/oidc":          p.page(p.begin),
-		"GET " + apiPath + "/sign-in/oidc/callback": p.page(p.finish),
+		"GET " + apiPath + "/sign-in/oidc":          p.handler(p.begin),
+		"GET " + apiPath + "/sign-in/oidc/callback": p.handler(p.finish),
 	}
 }
 
 type redirect func(w http.ResponseWriter, r *http.Request, caller board.Caller) (target string, err error)
 
-// page returns a handler that redirects the browser to the target, or to the sign-in page
+// handler returns a handler that redirects the browser to the target, or to the sign-in page
 // with an error code.
-func (p *Provider) page(target redirect) http.Handler {
+func (p *Provider) handler(target redirect) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Cache-Control", "no-store")
 		caller, _, err := p.gate.AdmitAnonymous(r, board.ResourceGeneral)

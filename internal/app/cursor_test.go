@@ -19,7 +19,7 @@ func pagedOperations(t *testing.T, fn func(w *world, o *op.Operation, in fields,
 		w := newWorld(s)
 		count := 0
 		for _, o := range s.Registry.All() {
-			if !o.Pages {
+			if !o.Paged {
 				continue
 			}
 			count++
@@ -74,7 +74,7 @@ func TestCursors(t *testing.T) {
 			wantRefused("an invalid cursor", with(in, "cursor", cursor))
 		}
 		for _, other := range w.Registry.All() {
-			if other.Pages && other != o {
+			if other.Paged && other != o {
 				cursor := w.owner.Must(other.Name, with(w.sample(w.T.(*testing.T), other), "limit", 1)).Next
 				wantRefused("the cursor of "+other.Name, with(in, "cursor", cursor))
 			}

@@ -165,7 +165,7 @@ func (w *effectLog) newRows() [3][]string {
 
 // withToolDefaults adds to an input the defaults that tools use.
 func withToolDefaults(o *op.Operation, in fields) fields {
-	if !o.Pages {
+	if !o.Paged {
 		return in
 	}
 	in = with(in, "limit", 25)

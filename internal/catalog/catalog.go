@@ -17,11 +17,11 @@ import (
 type Parts struct {
 	Accounts *account.Accounts
 	Programs *connect.Server
-	Pages    *guest.Pages
+	Guests   *guest.Limiter
 }
 
 // New returns a registry of all operations, in the order in which documents list them.
 func New(p Parts) *op.Registry {
 	r := automate.AddOperations(transfer.AddOperations(app.Operations()))
-	return guest.AddOperations(connect.AddOperations(account.AddOperations(r, p.Accounts), p.Programs), p.Pages)
+	return guest.AddOperations(connect.AddOperations(account.AddOperations(r, p.Accounts), p.Programs), p.Guests)
 }

@@ -4,7 +4,7 @@
 // registration (RFC 7591), client ID metadata documents, revocation (RFC 7009)
 // and discovery (RFC 8414, RFC 9728).
 //
-// Pages serves the endpoints for apps. AddOperations registers the operations of
+// Server.Handlers serves the endpoints for apps. AddOperations registers the operations of
 // the consent pages.
 //
 // # Guarantees

@@ -71,11 +71,11 @@ type endpoints struct {
 	application http.Handler
 }
 
-// Pages returns the handlers of the endpoints by path. The application serves the
+// Handlers returns the handlers of the endpoints by path. The application serves the
 // consent page. If it is nil, people cannot grant access to apps.
-func (s *Server) Pages(db *store.DB, gate *session.Gate, application http.Handler) map[string]http.Handler {
+func (s *Server) Handlers(db *store.DB, gate *session.Gate, application http.Handler) map[string]http.Handler {
 	d := &endpoints{s, db, gate, application}
-	pages := map[string]http.Handler{
+	handlers := map[string]http.Handler{
 		"/oauth/authorize":            http.HandlerFunc(d.authorize),
 		"/oauth/token":                d.post(d.token),
 		"/oauth/revoke":               d.post(d.revoke),
@@ -84,9 +84,9 @@ func (s *Server) Pages(db *store.DB, gate *session.Gate, application http.Handle
 		"/auth.md":                    d.document("text/markdown; charset=utf-8", []byte(s.guide())),
 	}
 	for path, body := range s.metadata() {
-		pages[path] = d.document("application/json", body)
+		handlers[path] = d.document("application/json", body)
 	}
-	return pages
+	return handlers
 }
 
 // allowAnywhere lets pages of any site read a response (Fetch standard, 3.2), for MCP

@@ -20,34 +20,34 @@ var (
 	pageWritesPerDay       = session.Limit{Name: "writes in a day", Most: 2_000, Window: 24 * time.Hour}
 )
 
-// Options configures Pages.
+// Options configures a Limiter.
 type Options struct {
 	Unlimited bool // disables the limits per page
 }
 
-// Pages counts what guests request and write on public pages, and enforces the limits.
-type Pages struct{ attempts *session.Attempts }
+// Limiter counts what guests request and write on public pages, and enforces the limits.
+type Limiter struct{ attempts *session.Attempts }
 
-// New returns the Pages of a server.
-func New(o Options) *Pages { return &Pages{session.NewAttempts(o.Unlimited)} }
+// New returns the limiter of a server.
+func New(o Options) *Limiter { return &Limiter{session.NewAttempts(o.Unlimited)} }
 
-// AddOperations registers the operations of guests and returns the registry. p may be nil
+// AddOperations registers the operations of guests and returns the registry. l may be nil
 // if the registry is used only to generate the OpenAPI document.
-func AddOperations(r *op.Registry, p *Pages) *op.Registry {
+func AddOperations(r *op.Registry, l *Limiter) *op.Registry {
 	r.In("Public pages", "What people without an account can do on the public page of a board.")
 	op.Query(r, "get_guest_page", "POST /public-page",
 		"Get the public page of a board. The key is sent in the body to keep it out of logs. "+
 			"If the page has not changed since the given tag, board is null.",
-		GetPage, op.Guest, op.Before(p.beforePage))
+		GetPage, op.Guest, op.Before(l.beforePage))
 	op.Query(r, "get_guest_card", "POST /public-page/card",
 		"Get a card on a public page, with its description and comments.",
-		GetCard, op.Guest, op.Before(p.beforeCard))
+		GetCard, op.Guest, op.Before(l.beforeCard))
 	op.Command(r, "add_guest_comment", "POST /public-page/comments",
 		"Comment on a card on a public page as a guest. The page must accept comments.",
-		Comment, op.Guest, op.Creates, op.Before(p.beforeComment))
+		Comment, op.Guest, op.Creates, op.Before(l.beforeComment))
 	op.Command(r, "submit_guest_card", "POST /public-page/cards",
 		"Submit a card to a public page as a guest. The page must accept cards.",
-		Submit, op.Guest, op.Creates, op.Before(p.beforeSubmit))
+		Submit, op.Guest, op.Creates, op.Before(l.beforeSubmit))
 	return r
 }
 
@@ -69,7 +69,7 @@ type WriteInput struct {
 
 // check rejects a change that a program seems to have sent. It counts any other change
 // against the limits, and returns an error if a limit is exceeded.
-func (in WriteInput) check(p *Pages, db *store.DB, caller board.Caller) error {
+func (in WriteInput) check(l *Limiter, db *store.DB, caller board.Caller) error {
 	page, network := string(caller.Guest.Key), caller.Network
 	if in.Website != "" {
 		return board.Forbidden("website must be empty. This field detects programs that fill in every field.")
@@ -77,29 +77,29 @@ func (in WriteInput) check(p *Pages, db *store.DB, caller board.Caller) error {
 	if err := ticketsOf(db, caller).check(in.Ticket, db.Now()); err != nil {
 		return err
 	}
-	return p.attempts.Take(db,
+	return l.attempts.Take(db,
 		session.Subject{Limit: networkWritesPerMinute, Of: page + network},
 		session.Subject{Limit: networkWritesPerHour, Of: page + network},
 		session.Subject{Limit: pageWritesPerMinute, Of: page}, session.Subject{Limit: pageWritesPerDay, Of: page})
 }
 
-func (p *Pages) countView(db *store.DB, caller board.Caller) error {
-	return p.attempts.Take(db, session.Subject{Limit: viewsPerMinute, Of: string(caller.Guest.Key)})
+func (l *Limiter) countView(db *store.DB, caller board.Caller) error {
+	return l.attempts.Take(db, session.Subject{Limit: viewsPerMinute, Of: string(caller.Guest.Key)})
 }
 
-func (p *Pages) beforePage(_ context.Context, db *store.DB, caller board.Caller, in *GetPageInput) error {
+func (l *Limiter) beforePage(_ context.Context, db *store.DB, caller board.Caller, in *GetPageInput) error {
 	in.tickets = ticketsOf(db, caller)
-	return p.countView(db, caller)
+	return l.countView(db, caller)
 }
 
-func (p *Pages) beforeCard(_ context.Context, db *store.DB, caller board.Caller, _ *GetCardInput) error {
-	return p.countView(db, caller)
+func (l *Limiter) beforeCard(_ context.Context, db *store.DB, caller board.Caller, _ *GetCardInput) error {
+	return l.countView(db, caller)
 }
 
-func (p *Pages) beforeComment(_ context.Context, db *store.DB, caller board.Caller, in *CommentInput) error {
-	return in.check(p, db, caller)
+func (l *Limiter) beforeComment(_ context.Context, db *store.DB, caller board.Caller, in *CommentInput) error {
+	return in.check(l, db, caller)
 }
 
-func (p *Pages) beforeSubmit(_ context.Context, db *store.DB, caller board.Caller, in *SubmitInput) error {
-	return in.check(p, db, caller)
+func (l *Limiter) beforeSubmit(_ context.Context, db *store.DB, caller board.Caller, in *SubmitInput) error {
+	return in.check(l, db, caller)
 }

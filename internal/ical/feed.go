@@ -42,8 +42,8 @@ type server struct {
 	host     string
 }
 
-// Pages returns the calendar handler, by method and path.
-func Pages(o Options) map[string]http.Handler {
+// Handlers returns the calendar handler, by method and path.
+func Handlers(o Options) map[string]http.Handler {
 	s := &server{Options: o, attempts: session.NewAttempts(o.Unlimited), host: "cardwall"}
 	s.BaseURL = strings.TrimSuffix(o.BaseURL, "/")
 	if u, err := url.Parse(o.BaseURL); err == nil && u.Hostname() != "" {

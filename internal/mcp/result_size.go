@@ -45,7 +45,7 @@ func (e *Endpoint) limitSize(ctx context.Context, t *tool, call op.Call, out out
 		return out, fmt.Errorf("decode the response of %s: %w", t.Name, err)
 	}
 	records, _ := result["data"].([]any)
-	for t.Pages && len(records) > 1 && size > maxResult {
+	for t.Paged && len(records) > 1 && size > maxResult {
 		limit := max(1, min(len(records)-1, len(records)*maxResult/size*9/10))
 		call.Arguments.Query.Set("limit", strconv.Itoa(limit))
 		fewer, err := e.Engine.Do(ctx, call)

@@ -80,9 +80,9 @@ func (t *tool) schema(r *op.Registry, filters []string) (jsontext.Value, error) 
 			return nil, err
 		}
 		switch {
-		case t.Pages && f.Name == "limit":
+		case t.Paged && f.Name == "limit":
 			plain["description"] = fmt.Sprintf("Maximum number of records. Defaults to %d.", pageSize)
-		case t.Pages && f.Name == "view":
+		case t.Paged && f.Name == "view":
 			plain["description"] = "compact (the default) omits descriptions."
 		}
 		if slices.Contains(filters, f.Name) && f.Name != "limit" && f.Name != "cursor" && f.Name != "view" {
@@ -207,7 +207,7 @@ func plainSchema(r *op.Registry, s *huma.Schema) (map[string]any, error) {
 // the idempotency key.
 func (t *tool) arguments(object []byte) (op.Arguments, string, error) {
 	args, key, err := t.Spread(object)
-	if err != nil || !t.Pages {
+	if err != nil || !t.Paged {
 		return args, key, err
 	}
 	fallback := func(name, value string) {

@@ -13,10 +13,10 @@ import (
 // maxUnsubscribe is the maximum length of a request body in bytes.
 const maxUnsubscribe = 4096
 
-// Pages returns the handler for one-click unsubscription (RFC 8058). Email clients send
+// Handlers returns the handler for one-click unsubscription (RFC 8058). Email clients send
 // a POST request without cookies and do not follow redirects. When a person opens the
 // link, the browser sends a GET request, and the application shows a page.
-func Pages(db *store.DB, gate *session.Gate) map[string]http.Handler {
+func Handlers(db *store.DB, gate *session.Gate) map[string]http.Handler {
 	return map[string]http.Handler{"POST /unsubscribe": http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 		w.Header().Set("Cache-Control", "no-store")

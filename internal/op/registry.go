@@ -29,7 +29,7 @@ type Operation struct {
 	ReadOnly    bool
 	Destructive bool         // may overwrite or delete existing data
 	Creates     bool         // responds with 201
-	Pages       bool         // returns an array with a cursor
+	Paged       bool         // returns an array with a cursor
 	Continues   bool         // returns a record that may have a cursor
 	Search      bool         // counts against the search limit
 	Report      bool         // reads across boards; shed first during an overload
@@ -40,7 +40,7 @@ type Operation struct {
 	Media       string       // media type of a stream or of content
 	Echo        reflect.Type // type of the parsed query in responses; nil if responses do not include it
 	Input       *Input
-	Output      reflect.Type // type of the response's data, or of its elements if Pages is set
+	Output      reflect.Type // type of the response's data, or of its elements if Paged is set
 	subject     []int        // index of the ID field in Output; nil if it has none
 	before      func(context.Context, *store.DB, board.Caller, any) error
 	sliced      bool // whether before changes data
@@ -236,7 +236,7 @@ func register[I, O any](r *Registry, name, route, text string, scope board.Scope
 		option.set(o)
 	}
 	if page, ok := reflect.Zero(o.Output).Interface().(pager); ok {
-		o.Pages, o.Output = true, page.element()
+		o.Paged, o.Output = true, page.element()
 	}
 	o.Continues = o.Output.Implements(reflect.TypeFor[Continued]())
 	if field, ok := idField(o.Output); ok {
@@ -327,7 +327,7 @@ func (r *Registry) EchoSchema(o *Operation) *huma.Schema {
 // Schema returns the schema of an operation's data.
 func (r *Registry) Schema(o *Operation) *huma.Schema {
 	s := r.schemaOf(o.Output)
-	if o.Pages {
+	if o.Paged {
 		return &huma.Schema{Type: huma.TypeArray, Items: s}
 	}
 	return s

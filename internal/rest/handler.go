@@ -62,7 +62,7 @@ type Config struct {
 	Registry    *op.Registry
 	Engine      *op.Engine
 	Gate        *session.Gate
-	Pages       map[string]http.Handler // handlers with their own authentication, by method and path; may be nil
+	Handlers    map[string]http.Handler // handlers with their own authentication, by method and path; may be nil
 	BaseURL     string
 	Version     string
 	Log         *slog.Logger
@@ -129,8 +129,8 @@ func New(c Config) (http.Handler, error) {
 	}
 	h.serveDocument(Prefix, document)
 	h.serveDocument(ApplicationPrefix, ApplicationDocument(c.Registry, c.Version))
-	for route, page := range c.Pages {
-		h.mux.Handle(route, page)
+	for route, own := range c.Handlers {
+		h.mux.Handle(route, own)
 	}
 	contact, err := securityContact(c.SecurityContact, c.BaseURL)
 	if err != nil {

@@ -277,7 +277,7 @@ func success(r *op.Registry, o *op.Operation) *huma.Response {
 		Type: huma.TypeObject, Properties: map[string]*huma.Schema{"data": r.Schema(o)},
 		Required: []string{"data"}, AdditionalProperties: false,
 	}
-	if o.Pages || o.Continues {
+	if o.Paged || o.Continues {
 		s.Properties["nextCursor"] = &huma.Schema{
 			Type: huma.TypeString, Description: "Pass it as cursor to get the next page. Absent on the last page.",
 		}

@@ -98,7 +98,7 @@ type Waits struct {
 
 // Operations returns the operations of a server.
 func Operations(accounts *account.Accounts, programs *connect.Server, unlimited bool) *op.Registry {
-	return catalog.New(catalog.Parts{Accounts: accounts, Programs: programs, Pages: guest.New(guest.Options{Unlimited: unlimited})})
+	return catalog.New(catalog.Parts{Accounts: accounts, Programs: programs, Guests: guest.New(guest.Options{Unlimited: unlimited})})
 }
 
 // Server serves requests, and runs background work after Start.
@@ -155,8 +155,8 @@ func New(o Options) (*Server, error) {
 			"GET " + rest.ApplicationPrefix + "/live": s.Hub.Serve,
 			importPath: imports.Serve,
 		},
-		Uploads: map[string]bool{importPath: true},
-		Pages:   s.pages(gate), Application: o.WebApp, Files: o.Files,
+		Uploads:  map[string]bool{importPath: true},
+		Handlers: s.handlers(gate), Application: o.WebApp, Files: o.Files,
 		DB: o.DB, Registry: o.Registry, Engine: s.Engine, Gate: gate,
 		BaseURL: o.BaseURL, Version: o.Version, Log: o.Log,
 		Metrics: o.Metrics.Requests, Traces: o.Traces, SecurityContact: o.SecurityContact,
@@ -183,13 +183,13 @@ func (s *Server) setWaits() {
 	}
 }
 
-// pages returns the handlers that authenticate callers themselves, by method and path.
-func (s *Server) pages(gate *session.Gate) map[string]http.Handler {
+// handlers returns the handlers that authenticate callers themselves, by method and path.
+func (s *Server) handlers(gate *session.Gate) map[string]http.Handler {
 	o := s.opts
-	all := o.Programs.Pages(o.DB, gate, o.WebApp)
-	maps.Copy(all, o.Accounts.Pages(o.DB, gate, rest.ApplicationPrefix))
-	maps.Copy(all, notify.Pages(o.DB, gate))
-	maps.Copy(all, ical.Pages(ical.Options{DB: o.DB, Gate: gate, BaseURL: o.BaseURL, Unlimited: o.Unlimited, Log: o.Log}))
+	all := o.Programs.Handlers(o.DB, gate, o.WebApp)
+	maps.Copy(all, o.Accounts.Handlers(o.DB, gate, rest.ApplicationPrefix))
+	maps.Copy(all, notify.Handlers(o.DB, gate))
+	maps.Copy(all, ical.Handlers(ical.Options{DB: o.DB, Gate: gate, BaseURL: o.BaseURL, Unlimited: o.Unlimited, Log: o.Log}))
 	return all
 }
 
