@@ -6,9 +6,9 @@ import (
 	"cardwall/internal/board"
 )
 
-// The expected roles are written by hand from the specification. They are listed by
-// role in the workspace and by visibility. Each entry has the results for the roles
-// none, viewer, commenter, editor and admin on the board.
+// The expected roles are those of the table [role] in internal/app/testdata/access.txt, which
+// explains the rules. They are listed by role in the workspace and by visibility. Each
+// entry has the results for the roles none, viewer, commenter, editor and admin on the board.
 func TestRoleOn(t *testing.T) {
 	t.Parallel()
 	given := []board.Role{board.RoleNone, board.RoleViewer, board.RoleCommenter, board.RoleEditor, board.RoleAdmin}

@@ -8,7 +8,8 @@ import (
 	"cardwall/internal/board"
 )
 
-// row is a row in the specification's table of states and transitions. The name repeats its wording.
+// row is a transition of a webhook, a delivery or a signing secret. Its name has the form "state, event:
+// next state and other effects". docs/webhooks.md describes the transitions for users.
 type row struct {
 	name string
 	test func(t *testing.T, w *world)
