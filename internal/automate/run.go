@@ -26,7 +26,7 @@ func (e *Engine) run(ctx context.Context, workspaceID string, r *board.Rule, o *
 	err = e.o.DB.Write(ctx, board.ByRule(r.ID, r.Owner.ID, workspaceID, cause), func(tx *store.Tx) error {
 		done = false
 		t.tx, t.facts = tx, nil
-		status, err := t.attempt(ctx)
+		status, err := t.run(ctx)
 		done = err == nil && status == board.RunDone
 		return err
 	})
@@ -82,9 +82,9 @@ func (t *execution) action(ctx context.Context, i int) (p op.Part, err error) {
 	return t.part(t.rule.Then[i])
 }
 
-// attempt runs the rule if it may run now. It returns the status of the run, or "" if there is
+// run runs the rule if it may run now. It returns the status of the run, or "" if there is
 // none.
-func (t *execution) attempt(ctx context.Context) (board.RunStatus, error) {
+func (t *execution) run(ctx context.Context) (board.RunStatus, error) {
 	tx, r, o := t.tx, t.rule, t.occurrence
 	_, denied := tx.Board(ctx, r.BoardID, board.Administer) // locks the board; the owner must still be its admin
 	if _, ok := refusal(denied); denied != nil && !ok {
@@ -121,7 +121,7 @@ func (t *execution) attempt(ctx context.Context) (board.RunStatus, error) {
 			"been used.", now.Plan.Limits().RunsPerDay), "day:"+tx.Time().Format(board.DateLayout))
 	}
 	var at board.RuleAction
-	if err := tx.Attempt(ctx, func() (err error) {
+	if err := tx.Subtransaction(ctx, func() (err error) {
 		at, err = t.act(ctx)
 		return err
 	}); err != nil {

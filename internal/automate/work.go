@@ -142,7 +142,7 @@ func (e *Engine) all(ctx context.Context, workspaceID string, tasks []task) bool
 		group.Go(func() {
 			defer func() { <-e.runs }()
 			for _, t := range byCard[id] {
-				if failed.Load() || ctx.Err() != nil || !e.attempt(ctx, workspaceID, t.rule, t.occurrence) {
+				if failed.Load() || ctx.Err() != nil || !e.runWithRetries(ctx, workspaceID, t.rule, t.occurrence) {
 					failed.Store(true)
 					return
 				}
@@ -153,10 +153,10 @@ func (e *Engine) all(ctx context.Context, workspaceID string, tasks []task) bool
 	return !failed.Load()
 }
 
-// attempt runs a rule, with retries if needed. It returns false if the run must be
+// runWithRetries runs a rule, with retries if needed. It returns false if the run must be
 // retried later, because the database is unavailable or ctx has ended. An unexpected
 // error is logged and recorded as a failed run, so that it does not block later events.
-func (e *Engine) attempt(ctx context.Context, workspaceID string, r *board.Rule, o *store.Occurrence) bool {
+func (e *Engine) runWithRetries(ctx context.Context, workspaceID string, r *board.Rule, o *store.Occurrence) bool {
 	ctx, span := e.o.Traces.Start(ctx, "automation run", trace.Internal, trace.Link{})
 	outcome := "failed"
 	defer func() {

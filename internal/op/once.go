@@ -39,7 +39,7 @@ func (e *Engine) writeOnce(ctx context.Context, c Call, in any, refused error) (
 		claim := keyClaim{load: func() (*store.StoredResponse, error) {
 			return tx.ClaimKey(ctx, c.Key, c.Operation.Name, sum[:])
 		}}
-		response, err = e.attempt(ctx, tx, c, in, refused, &claim)
+		response, err = e.runOnce(ctx, tx, c, in, refused, &claim)
 		if claim.stored != nil {
 			response, fault, err = replay(ctx, tx, c.Operation, claim.stored)
 			return err
@@ -94,11 +94,11 @@ func (k *keyClaim) run() error {
 	return k.err
 }
 
-// attempt runs a command, unless it was already refused or a response is stored for its key. On
+// runOnce runs a command, unless it was already refused or a response is stored for its key. On
 // PostgreSQL, a command on a board looks for the stored response when it loads its first record, so that
 // both take one round trip. If a response is stored, the loader of that record returns an error, which
 // ends the command.
-func (e *Engine) attempt(ctx context.Context, tx *store.Tx, c Call, in any, refused error, claim *keyClaim) (r Response, err error) {
+func (e *Engine) runOnce(ctx context.Context, tx *store.Tx, c Call, in any, refused error, claim *keyClaim) (r Response, err error) {
 	switch {
 	case refused != nil:
 		err = refused
@@ -108,7 +108,7 @@ func (e *Engine) attempt(ctx context.Context, tx *store.Tx, c Call, in any, refu
 		err = claim.run()
 	}
 	if err == nil {
-		err = tx.Attempt(ctx, func() error {
+		err = tx.Subtransaction(ctx, func() error {
 			out, version, err := c.run(ctx, tx, in)
 			if err == nil {
 				err = claim.run()

@@ -34,7 +34,8 @@ func (r *Registry) Part(name string, input []byte) (Part, error) {
 
 // Within runs the command in a transaction as the transaction's caller, whose
 // scopes it checks. It writes an audit entry for the command. If it returns an
-// error, the caller must roll back the transaction or the enclosing store.Tx.Attempt.
+// error, the caller must roll back the transaction, or the subtransaction around
+// the call.
 func (p Part) Within(ctx context.Context, tx *store.Tx) (out any, err error) {
 	call := p.call
 	call.Caller = tx.Caller()

@@ -304,25 +304,25 @@ func (p *postgresTx) Defer(ctx context.Context, text string, args ...any) error 
 	return postgresFault(pipelineOf(p.conn, func(line *pipeline) error { return line.defers(ctx, text, args) }))
 }
 
-// enqueue defers a statement that changes no data and that a failed attempt keeps.
+// enqueue defers a statement that changes no data and that a failed subtransaction keeps.
 func (p *postgresTx) enqueue(ctx context.Context, text string) error {
 	ctx = p.statementContext(ctx)
 	return postgresFault(pipelineOf(p.conn, func(line *pipeline) error { return line.savepoint(ctx, text) }))
 }
 
-// Attempt runs fn in a savepoint.
-func (p *postgresTx) Attempt(ctx context.Context, fn func() error) error {
-	if err := p.enqueue(ctx, "SAVEPOINT attempt"); err != nil {
+// Subtransaction runs fn in a savepoint.
+func (p *postgresTx) Subtransaction(ctx context.Context, fn func() error) error {
+	if err := p.enqueue(ctx, "SAVEPOINT subtransaction"); err != nil {
 		return fmt.Errorf("savepoint: %w", err)
 	}
 	err := fn()
 	if err != nil {
 		p.onLine((*pipeline).discard)
-		if _, failed := p.Exec(ctx, "ROLLBACK TO SAVEPOINT attempt"); failed != nil {
+		if _, failed := p.Exec(ctx, "ROLLBACK TO SAVEPOINT subtransaction"); failed != nil {
 			return errors.Join(err, failed)
 		}
 	}
-	if failed := p.Defer(ctx, "RELEASE SAVEPOINT attempt"); failed != nil {
+	if failed := p.Defer(ctx, "RELEASE SAVEPOINT subtransaction"); failed != nil {
 		return failed
 	}
 	return err

@@ -79,9 +79,9 @@ func TestBrokenCommitIsNotRepeated(t *testing.T) {
 	}
 }
 
-// A failed attempt drops the statements that were deferred in it, whether or not those before it were
+// A failed subtransaction drops the statements that were deferred in it, whether or not those before it were
 // sent.
-func TestAttemptKeepsWhatIsBeforeIt(t *testing.T) {
+func TestSubtransactionKeepsWhatIsBeforeIt(t *testing.T) {
 	t.Parallel()
 	apptest.EmptyDatabases(t, func(t *testing.T, database string) {
 		ctx := t.Context()
@@ -92,7 +92,7 @@ func TestAttemptKeepsWhatIsBeforeIt(t *testing.T) {
 					return err
 				}
 				refused := errors.New("refused")
-				if err := r.Attempt(ctx, func() error {
+				if err := r.Subtransaction(ctx, func() error {
 					if sent {
 						if _, err := count(ctx, r, selectSetting); err != nil {
 							return err
@@ -108,7 +108,7 @@ func TestAttemptKeepsWhatIsBeforeIt(t *testing.T) {
 				t.Errorf("%s: unexpected error %v", key, err)
 			}
 			if got := settingsLike(ctx, t, e, key); got != 2 {
-				t.Errorf("%s: got %d settings, want 2: those from before and after the attempt", key, got)
+				t.Errorf("%s: got %d settings, want 2: those from before and after the subtransaction", key, got)
 			}
 		}
 	})

@@ -92,12 +92,12 @@ type Runner interface {
 	// Defer schedules a statement to be executed before the next Query or Exec, or at the
 	// end of the transaction. That later call may return the statement's error.
 	Defer(ctx context.Context, text string, args ...any) error
-	// Attempt runs fn. If fn fails, Attempt undoes the statements of fn and returns its error.
+	// Subtransaction runs fn. If fn fails, it undoes the statements of fn and returns the error.
 	// If fn refused the request (see Options.Refused), the transaction can then continue. After
-	// any other error, the write must return that error. On SQLite, Attempt may also return an
-	// error that is not that of fn. The write must return it too, and then runs again. Attempts
-	// do not nest.
-	Attempt(ctx context.Context, fn func() error) error
+	// any other error, the write must return that error. On SQLite, Subtransaction may also
+	// return an error that is not that of fn. The write must return it too, and then runs again.
+	// Subtransactions do not nest.
+	Subtransaction(ctx context.Context, fn func() error) error
 	// Expect announces that Query will be called with this text and these arguments before the
 	// transaction changes anything. The query may be executed early, together with another
 	// statement.

@@ -46,12 +46,12 @@ func TestFailedWriteLeavesNothing(t *testing.T) {
 				case 2:
 					panic("in the middle of a write")
 				case 3:
-					return tx.Attempt(t.Context(), func() error { return refused })
+					return tx.Subtransaction(t.Context(), func() error { return refused })
 				}
 				// A failed savepoint is rolled back, and the write continues.
-				if err := tx.Attempt(t.Context(), func() error {
+				if err := tx.Subtransaction(t.Context(), func() error {
 					if err := affect(t.Context(), tx, "INSERT INTO settings (key, value) VALUES ($1, 'x')",
-						fmt.Sprintf("attempt %s %03d", name, i)); err != nil || i%8 == 0 {
+						fmt.Sprintf("subtransaction %s %03d", name, i)); err != nil || i%8 == 0 {
 						return err
 					}
 					return board.NotFound()
@@ -64,7 +64,7 @@ func TestFailedWriteLeavesNothing(t *testing.T) {
 		done := func(name string, i int) []string { // the rows of a write that succeeds
 			all := []string{fmt.Sprintf("%s %03d", name, i)}
 			if i%8 == 0 {
-				all = append(all, fmt.Sprintf("attempt %s %03d", name, i))
+				all = append(all, fmt.Sprintf("subtransaction %s %03d", name, i))
 			}
 			return all
 		}
@@ -95,7 +95,7 @@ func TestFailedWriteLeavesNothing(t *testing.T) {
 	})
 }
 
-// A write or an attempt that is refused before it has changed anything does not make the
+// A write or a subtransaction that is refused before it has changed anything does not make the
 // other writes of its transaction run again.
 func TestRefusalDoesNotRerunOthers(t *testing.T) {
 	t.Parallel()
@@ -113,7 +113,7 @@ func TestRefusalDoesNotRerunOthers(t *testing.T) {
 				case 1:
 					return board.NotFound()
 				case 2:
-					if err := tx.Attempt(t.Context(), func() error { return board.NotFound() }); !board.IsCode(err, board.CodeNotFound) {
+					if err := tx.Subtransaction(t.Context(), func() error { return board.NotFound() }); !board.IsCode(err, board.CodeNotFound) {
 						return err
 					}
 				}
@@ -130,9 +130,9 @@ func TestRefusalDoesNotRerunOthers(t *testing.T) {
 	}
 }
 
-// On SQLite, an attempt that was refused after a change makes the write run again, in
-// savepoints, even if the write ignores the error. An attempt that failed does not.
-func TestFailedAttemptRunsAgainInSavepoints(t *testing.T) {
+// On SQLite, a subtransaction that was refused after a change makes the write run again, in
+// savepoints, even if the write ignores the error. A subtransaction that failed does not.
+func TestFailedSubtransactionRunsAgainInSavepoints(t *testing.T) {
 	t.Parallel()
 	db := apptest.OpenStore(t, filepath.Join(t.TempDir(), "cardwall.db"))
 	insert := func(tx *store.Tx, key string) error {
@@ -144,7 +144,7 @@ func TestFailedAttemptRunsAgainInSavepoints(t *testing.T) {
 		if err := insert(tx, "before"); err != nil {
 			return err
 		}
-		_ = tx.Attempt(t.Context(), func() error { return errors.Join(insert(tx, "in it"), board.NotFound()) })
+		_ = tx.Subtransaction(t.Context(), func() error { return errors.Join(insert(tx, "in it"), board.NotFound()) })
 		return insert(tx, "after")
 	}); err != nil || runs != 2 {
 		t.Errorf("got error %v after %d runs, want none after 2", err, runs)
@@ -152,13 +152,13 @@ func TestFailedAttemptRunsAgainInSavepoints(t *testing.T) {
 	failed := errors.New("failed")
 	if err := db.Write(t.Context(), board.System(), func(tx *store.Tx) error {
 		runs++
-		return tx.Attempt(t.Context(), func() error { return errors.Join(insert(tx, "failed"), failed) })
+		return tx.Subtransaction(t.Context(), func() error { return errors.Join(insert(tx, "failed"), failed) })
 	}); !errors.Is(err, failed) || runs != 3 {
 		t.Errorf("a failure: got error %v after %d runs, want %v after 1", err, runs-2, failed)
 	}
 	if got, want := apptest.Select(t, db, "SELECT key FROM settings WHERE value = 'x' ORDER BY key"), []string{"after",
 		"before"}; !slices.Equal(got, want) {
-		t.Errorf("got rows %q, want those from before and after the attempt", got)
+		t.Errorf("got rows %q, want those from before and after the subtransaction", got)
 	}
 }
 

@@ -133,13 +133,13 @@ func nonNil(b []byte) []byte {
 	return b
 }
 
-// Attempt runs fn. If fn fails, Attempt undoes its changes and returns its error. The
-// transaction can then continue, but must load its records again. It must not emit events
-// before it calls Attempt, because a failure would discard them.
-func (tx *Tx) Attempt(ctx context.Context, fn func() error) error {
-	err := tx.run.Attempt(ctx, fn)
+// Subtransaction runs fn. If fn fails, Subtransaction undoes its changes and returns its
+// error. The transaction can then continue, but must load its records again. It must not
+// emit events before it calls Subtransaction, because a failure would discard them.
+func (tx *Tx) Subtransaction(ctx context.Context, fn func() error) error {
+	err := tx.run.Subtransaction(ctx, fn)
 	if err != nil {
-		tx.seen, tx.attempt = nil, attempt{}
+		tx.seen, tx.unitOfWork = nil, unitOfWork{}
 	}
 	return err
 }

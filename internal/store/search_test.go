@@ -161,7 +161,7 @@ func BenchmarkInsertCard(b *testing.B) {
 					}
 					c := board.Card{ID: tx.NewID("crd_"), BoardID: l.BoardID, ListID: l.ID, Title: text, Description: &empty}
 					// Use a savepoint per card, as the writer does per request.
-					err := tx.Attempt(ctx, func() error {
+					err := tx.Subtransaction(ctx, func() error {
 						_, err := tx.InsertCard(ctx, &c, board.Position{})
 						return err
 					})

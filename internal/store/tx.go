@@ -24,11 +24,11 @@ type Tx struct {
 	spent        *board.Rate
 	claim        claim        // the idempotency key of the transaction
 	onLoad       func() error // called once after the first record on a board was loaded; nil for none
-	attempt
+	unitOfWork
 }
 
-// attempt is what a transaction has loaded and changed. A failed Attempt discards it.
-type attempt struct {
+// unitOfWork is what a transaction has loaded and changed. A failed Subtransaction discards it.
+type unitOfWork struct {
 	pending   []pendingEvent
 	touched   []string // boards whose rows must be written, in the order of their first change
 	held      []string // boards that are locked

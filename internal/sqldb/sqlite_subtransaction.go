@@ -16,23 +16,23 @@ type undo struct {
 	db      uintptr // the sqlite3 handle
 	tls     *libc.TLS
 	refused func(error) bool
-	careful bool // writes and attempts run in savepoints
+	careful bool // writes and subtransactions run in savepoints
 	again   bool // the current write must fail, or run again in savepoints
 }
 
-// errAgain is the error of a failed attempt without a savepoint.
+// errAgain is the error of a failed subtransaction without a savepoint.
 var errAgain = errors.New("the write must run again in savepoints")
 
-// Attempt implements Runner. Savepoints make SQLite copy every changed page. Therefore, an
-// attempt uses one only if a write of the batch has failed before. Otherwise, it can undo
-// nothing. If fn refused the request after a change, the whole batch runs again. After any
-// other failure, the write must fail.
-func (c *sqliteConn) Attempt(ctx context.Context, fn func() error) error {
+// Subtransaction implements Runner. Savepoints make SQLite copy every changed page.
+// Therefore, a subtransaction uses one only if a write of the batch has failed before.
+// Otherwise, it can undo nothing. If fn refused the request after a change, the whole batch
+// runs again. After any other failure, the write must fail.
+func (c *sqliteConn) Subtransaction(ctx context.Context, fn func() error) error {
 	switch {
 	case c.undo == nil:
 		return errors.New("only the writer can undo changes")
 	case c.undo.careful:
-		err, failed := c.inSavepoint(ctx, "attempt", fn)
+		err, failed := c.inSavepoint(ctx, "subtransaction", fn)
 		if failed != nil {
 			return errors.Join(err, failed)
 		}
