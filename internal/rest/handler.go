@@ -336,7 +336,8 @@ func clientOf(r *http.Request) string {
 }
 
 // admit authenticates a request, counts it and sets the rate-limit headers. The
-// operation is nil if no operation matches the request.
+// operation is nil if no operation matches the request. If there is an error, the
+// caller is zero.
 func (h *handler) admit(w http.ResponseWriter, r *http.Request, o *op.Operation) (board.Caller, error) {
 	resource := board.ResourceGeneral
 	if o != nil {
@@ -356,7 +357,10 @@ func (h *handler) admit(w http.ResponseWriter, r *http.Request, o *op.Operation)
 	if err == nil && !sentBy(r, caller) {
 		err = board.Unauthenticated()
 	}
-	return caller, err
+	if err != nil {
+		return board.Caller{}, err
+	}
+	return caller, nil
 }
 
 // sentBy reports whether the page that sent a request belongs to the caller. A page

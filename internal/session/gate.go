@@ -102,9 +102,9 @@ func (g *Gate) syncCounts() {
 	}
 }
 
-// Admit authenticates and counts a request. The rate is for the headers of the
-// response and is valid even if there is an error. The error is unauthenticated,
-// forbidden, rate_limited or an error of the database.
+// Admit authenticates and counts a request. If there is an error, the caller is zero.
+// The rate is for the headers of the response and is valid even if there is an error.
+// The error is unauthenticated, forbidden, rate_limited or an error of the database.
 func (g *Gate) Admit(r *http.Request, of board.Resource) (board.Caller, Rate, error) {
 	now := g.db.Now()
 	caller, err := g.authenticate(r)
@@ -124,10 +124,10 @@ func (g *Gate) Admit(r *http.Request, of board.Resource) (board.Caller, Rate, er
 		caller.Device = g.device(r)
 	}
 	rate, err := g.spend(caller, of, now)
-	if err != nil && caller.SessionID == "" {
+	if err != nil {
 		return board.Caller{}, rate, err
 	}
-	return caller, rate, err
+	return caller, rate, nil
 }
 
 // spend counts a request against the general budget and, if its kind has a separate
@@ -190,15 +190,17 @@ func (g *Gate) Refund(c board.Caller, of board.Resource) Rate {
 	return rate
 }
 
-// AdmitAnonymous counts a request without authenticating it. The caller is always
-// board.Nobody. The error is rate_limited, or forbidden if a page of another site
-// requests a change.
+// AdmitAnonymous counts a request without authenticating it. The caller is
+// board.Nobody, or zero if there is an error. The rate is valid even if there is an
+// error. The error is rate_limited, or forbidden if a page of another site requests a
+// change.
 func (g *Gate) AdmitAnonymous(r *http.Request, _ board.Resource) (board.Caller, Rate, error) {
 	return g.admitNobody(r, "anybody", anonymousLimit)
 }
 
 // AdmitVisitor admits the person of a session, and any other caller as board.Nobody.
-// It returns the errors of Admit, except unauthenticated.
+// If there is an error, the caller is zero and the rate is valid. The errors are those of
+// Admit, except unauthenticated.
 func (g *Gate) AdmitVisitor(r *http.Request, of board.Resource) (board.Caller, Rate, error) {
 	if _, ok := g.cookie.read(r); !ok || len(r.Header.Values("Authorization")) > 0 {
 		return g.AdmitAnonymous(r, of)
@@ -224,9 +226,12 @@ func (g *Gate) admitNobody(r *http.Request, what string, limit int) (board.Calle
 	caller.Device, caller.Replaces = g.device(r), g.replaced(r)
 	rate, ok := g.spendNetwork(what, caller.Address, caller.Network, limit, now)
 	if !ok {
-		return caller, rate, limited(rate, now)
+		return board.Caller{}, rate, limited(rate, now)
 	}
-	return caller, rate, g.sameSite(r)
+	if err := g.sameSite(r); err != nil {
+		return board.Caller{}, rate, err
+	}
+	return caller, rate, nil
 }
 
 // spendNetwork counts an unauthenticated request. It returns the rate of the network.
@@ -238,12 +243,12 @@ func (g *Gate) spendNetwork(what, address, network string, limit int, now time.T
 
 // AdmitProgram counts a request to an endpoint for programs. Such an endpoint reads
 // no cookie, so pages of any site may use it. AdmitProgram returns the client's IP
-// address. The error is rate_limited.
+// address, or "" if there is an error. The error is rate_limited.
 func (g *Gate) AdmitProgram(r *http.Request) (address string, err error) {
 	now := g.db.Now()
 	address, network := g.from(r)
 	if rate, ok := g.spendNetwork("program", address, network, programLimit, now); !ok {
-		return address, limited(rate, now)
+		return "", limited(rate, now)
 	}
 	return address, nil
 }
