@@ -24,6 +24,13 @@ export type Slot = { listId: string; before: string | null }
 const pageSize = 25
 const headerHeight = 92 // pixels above the cards, for the headers of the board and the list
 const columnStep = 292 // pixels from the start of one list to the next
+// For minHeight: sizes on a tile in pixels, as in CardFace.
+const tileSpace = 22 // the padding of a tile and the gap below it
+const titleLine = 19 // one line of the title
+const titleChars = 48 // the maximum number of characters in a line of the title
+const factsRow = 24 // the row of labels or of facts, with the gap above it
+const coverWidth = 260
+const coverMaxHeight = 160
 const context = Symbol('board page')
 
 export class BoardPage {
@@ -391,16 +398,15 @@ export class BoardPage {
 /** Returns the minimum height of a tile in pixels, including the gap below it. */
 function minHeight(card: Card | undefined): number {
   if (!card) return 0
-  const row = 24
-  const title = Math.ceil(card.title.length / 48) * 19
+  const title = Math.ceil(card.title.length / titleChars) * titleLine
   const facts =
     card.dueDate ||
     card.checklistItems.total > 0 ||
     card.comments > 0 ||
     card.attachments > 0 ||
     card.assignees.length > 0
-  const cover = card.cover ? Math.min(160, (260 * card.cover.height) / card.cover.width) : 0
-  return 22 + cover + title + (card.labels.length > 0 ? row : 0) + (facts ? row : 0)
+  const cover = card.cover ? Math.min(coverMaxHeight, (coverWidth * card.cover.height) / card.cover.width) : 0
+  return tileSpace + cover + title + (card.labels.length > 0 ? factsRow : 0) + (facts ? factsRow : 0)
 }
 
 /** Makes a board page available to the components of the board. */
