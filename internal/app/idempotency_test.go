@@ -95,12 +95,13 @@ func (o *slow) registry() *op.Registry {
 	return r
 }
 
-// withSlow runs a test on both databases with a board and the slow operation.
-func withSlow(t *testing.T, fn func(t *testing.T, ada *apptest.Person, o *slow, in fields)) {
+// withSlow runs a test on both databases with a board and the slow operation. A retry waits
+// for the first request for a time, or for the program's own time if it is 0.
+func withSlow(t *testing.T, retryWait time.Duration, fn func(t *testing.T, ada *apptest.Person, o *slow, in fields)) {
 	t.Parallel()
 	apptest.Databases(t, func(t *testing.T, database string) {
 		o := newSlow()
-		s := apptest.New(t, database, apptest.Options{Registry: o.registry, ProgramLockTimeout: true})
+		s := apptest.New(t, database, apptest.Options{Registry: o.registry, ProgramLockTimeout: true, RetryWait: retryWait})
 		ada := s.Person("Ada")
 		boardID, _, _ := newBoardWithCards(ada, ada.Workspace("Engines", board.PlanTeam), 1, 0)
 		fn(t, ada, o, fields{"boardId": boardID})
@@ -110,7 +111,7 @@ func withSlow(t *testing.T, fn func(t *testing.T, ada *apptest.Person, o *slow, 
 // A copy that arrives on any server while the first request is still running waits two seconds.
 // It then receives an error that asks for a retry.
 func TestCopyOfARequestThatStillRuns(t *testing.T) {
-	withSlow(t, func(t *testing.T, ada *apptest.Person, o *slow, in fields) {
+	withSlow(t, 0, func(t *testing.T, ada *apptest.Person, o *slow, in fields) {
 		elsewhere := ada
 		if ada.DB.Dialect() == "postgres" { // on SQLite, the running request keeps other servers from writing
 			elsewhere = ada.At(ada.Node())
@@ -158,8 +159,7 @@ func TestCopyOfARequestThatStillRuns(t *testing.T) {
 // A copy that arrives while the first request is running receives the response of the first
 // request if it ends soon.
 func TestRetryWaitsForTheFirst(t *testing.T) {
-	withSlow(t, func(t *testing.T, ada *apptest.Person, o *slow, in fields) {
-		ada.Engine.RetryWait = time.Hour
+	withSlow(t, time.Hour, func(t *testing.T, ada *apptest.Person, o *slow, in fields) {
 		var (
 			wg            sync.WaitGroup
 			first, second apptest.Response
@@ -183,7 +183,7 @@ func TestRetryWaitsForTheFirst(t *testing.T) {
 // The responses to unexpected failures and to unavailability are not stored, so a retry with the
 // same key runs the operation again.
 func TestFailuresAreNotStored(t *testing.T) {
-	withSlow(t, func(t *testing.T, ada *apptest.Person, o *slow, in fields) {
+	withSlow(t, 0, func(t *testing.T, ada *apptest.Person, o *slow, in fields) {
 		version := ada.Must("get_board", in).Get("version").(float64)
 		for _, c := range []struct {
 			end    error

@@ -27,7 +27,7 @@ func search(t *testing.T, p *apptest.Person, q string, more ...string) (titles [
 	for i := 0; i < len(more); i += 2 {
 		in.Set(more[i], more[i+1])
 	}
-	response, err := op.NewEngine(p.DB).Do(context.Background(),
+	response, err := op.NewEngine(p.DB, op.Options{}).Do(context.Background(),
 		op.Call{Operation: r.Named("search_cards"), Caller: board.Person(p.ID, board.ScopeRead),
 			Arguments: op.Arguments{Query: in}})
 	if err != nil {

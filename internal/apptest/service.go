@@ -86,6 +86,7 @@ type Options struct {
 	SlowWindow         time.Duration     // window in which slow clients must reach the minimum rate; 0 for the default
 	SpoolLimit         int64             // limit in bytes; 0 for a gigabyte
 	JobWait            time.Duration     // how long REST calls wait for a job that they start; 0 for wideLimit
+	RetryWait          time.Duration     // how long a retry waits for the first request with its key; 0 for the default
 	clock              *Clock
 	document           *document
 }
@@ -217,7 +218,7 @@ func New(t testing.TB, database string, opts Options) *Service {
 		Unlimited: !opts.RateLimits, Log: log,
 		Waits: server.Waits{
 			Queue: cmp.Or(opts.QueueTime, wideLimit), Job: cmp.Or(opts.JobWait, wideLimit), Call: 2 * wideLimit, Tool: 2 * wideLimit,
-			Upload: opts.SlowWindow, Stream: opts.SlowWindow, Live: opts.LiveInterval,
+			Retry: opts.RetryWait, Upload: opts.SlowWindow, Stream: opts.SlowWindow, Live: opts.LiveInterval,
 		},
 	})
 	if err != nil {

@@ -60,7 +60,7 @@ func (e *Engine) cachedResponse(ctx context.Context, v *store.View, c Call, in a
 func (e *Engine) tag(edition store.Edition, part [32]byte) string {
 	h := sha256.New()
 	// Writing to a hash never fails.
-	_, _ = fmt.Fprintf(h, "%s %s %d %d %x", e.Version, edition.BoardID, edition.Version, edition.Names, part)
+	_, _ = fmt.Fprintf(h, "%s %s %d %d %x", e.o.Version, edition.BoardID, edition.Version, edition.Names, part)
 	return `W/"` + base64.RawURLEncoding.EncodeToString(h.Sum(nil)[:18]) + `"`
 }
 

@@ -14,31 +14,37 @@ import (
 	"cardwall/internal/store"
 )
 
-// Engine runs operations.
-type Engine struct {
+// Options configures an Engine. The zero value selects the defaults.
+type Options struct {
 	// CheckAddress returns an error if the server must not send requests to address, a URL from an input.
 	// It may use the network and is called before the transaction. If nil, all such inputs are refused.
 	CheckAddress func(ctx context.Context, address string) error
 	Log          *slog.Logger // for messages about overload; slog.Default if nil
 
-	// Spool holds the output of streams that clients have not read yet. It must be set before the
-	// first stream.
+	// Spool holds the output of streams that clients have not read yet. Without it, the engine cannot
+	// run streams.
 	Spool *spool.Folder
 
 	// Version is the version of the program. Entity tags depend on it.
 	Version string
 
-	// Metrics counts and times the calls. It may be replaced before the first call.
+	// Metrics counts and times the calls. It may be nil.
 	Metrics *Metrics
 
-	// JobWait is how long calls wait for a job that they start, unless Call.Wait is set. It may be
-	// changed before the first call.
+	// QueueTime is how long work waits for a slot while there is no overload. It also determines how
+	// soon an overload is detected.
+	QueueTime time.Duration
+
+	// JobWait is how long calls wait for a job that they start, unless Call.Wait is set.
 	JobWait time.Duration
 
-	// RetryWait is how long a retry with the same idempotency key waits for the first request. It may
-	// be changed before the first call.
+	// RetryWait is how long a retry with the same idempotency key waits for the first request.
 	RetryWait time.Duration
+}
 
+// Engine runs operations.
+type Engine struct {
+	o         Options
 	db        *store.DB
 	inFlight  *inFlight
 	streams   *streams
@@ -47,14 +53,20 @@ type Engine struct {
 }
 
 // NewEngine returns the engine of a server.
-func NewEngine(db *store.DB) *Engine {
+func NewEngine(db *store.DB, o Options) *Engine {
+	if o.Metrics == nil {
+		o.Metrics = NewMetrics()
+	}
+	o.QueueTime, o.JobWait = cmp.Or(o.QueueTime, queueTime), cmp.Or(o.JobWait, JobWait)
+	o.RetryWait = cmp.Or(o.RetryWait, retryWait)
 	n := db.Concurrency()
 	e := &Engine{
-		Metrics: NewMetrics(), JobWait: JobWait, RetryWait: retryWait, db: db, inFlight: newInFlight(), streams: newStreams(n.Streams),
+		o: o, db: db, inFlight: newInFlight(), streams: newStreams(n.Streams),
 		reports: newShares("searches and reports", max(1, n.Reports-1)), admission: newAdmission(n),
 	}
-	e.admission.log = func() *slog.Logger { return cmp.Or(e.Log, slog.Default()) }
-	e.admission.shed = func(k class) { e.Metrics.Shed(k.String()) }
+	e.admission.longest = o.QueueTime
+	e.admission.log = func() *slog.Logger { return cmp.Or(o.Log, slog.Default()) }
+	e.admission.shed = func(k class) { o.Metrics.Shed(k.String()) }
 	return e
 }
 
@@ -64,10 +76,6 @@ func (e *Engine) WaitingRetries() int {
 	defer e.inFlight.mu.Unlock()
 	return e.inFlight.waiting
 }
-
-// SetQueueTime sets how long work waits for a slot while there is no overload. It also changes how
-// soon an overload is detected. It must be called before the first call of an operation.
-func (e *Engine) SetQueueTime(d time.Duration) { e.admission.longest = d }
 
 // Call is one call of an operation.
 type Call struct {
@@ -79,7 +87,7 @@ type Call struct {
 	Match     string            // value of If-None-Match, only for queries; empty for none
 
 	// Wait is how long to wait for a job that the call starts; 0 means
-	// Engine.JobWait.
+	// Options.JobWait.
 	Wait time.Duration
 }
 
@@ -115,7 +123,7 @@ func (e envelope) write() ([]byte, error) {
 	return append(body, '}'), err
 }
 
-// retryWait is the default of Engine.RetryWait.
+// retryWait is the default of Options.RetryWait.
 const retryWait = 2 * time.Second
 
 // CheckLoad returns an error, and counts a refusal, if a call of the operation would be
@@ -310,10 +318,10 @@ func (e *Engine) checkOutbound(ctx context.Context, _ Call, in any) error {
 	if !ok || out.Outbound() == "" {
 		return nil
 	}
-	if e.CheckAddress == nil {
+	if e.o.CheckAddress == nil {
 		return board.Refuse(board.CodeUnavailable, "Outbound requests are disabled on this server.")
 	}
-	return e.CheckAddress(ctx, out.Outbound())
+	return e.o.CheckAddress(ctx, out.Outbound())
 }
 
 // openPage verifies the cursor of a call that has one, and stores its key in the input.

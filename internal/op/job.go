@@ -34,7 +34,7 @@ func (e *Engine) awaitJob(ctx context.Context, c Call, started Response) (respon
 	response.Replayed = started.Replayed
 	wait := c.Wait
 	if wait == 0 {
-		wait = e.JobWait
+		wait = e.o.JobWait
 	}
 	deadline := time.Now().Add(wait)
 	for pause := 10 * time.Millisecond; ; pause = min(2*pause, 200*time.Millisecond) {

@@ -83,9 +83,9 @@ func (e *Engine) watched(ctx context.Context, c Call, run func(ctx context.Conte
 	begun, outcome, replayed := time.Now(), string(board.CodeInternal), false
 	ctx, span := trace.Begin(ctx, c.Operation.Name, trace.Internal)
 	defer func() {
-		e.Metrics.calls.WithLabelValues(c.Operation.Name, outcome).Inc()
+		e.o.Metrics.calls.WithLabelValues(c.Operation.Name, outcome).Inc()
 		if !c.Operation.Streams() {
-			e.Metrics.took.WithLabelValues(c.Operation.Name).Observe(time.Since(begun).Seconds())
+			e.o.Metrics.took.WithLabelValues(c.Operation.Name).Observe(time.Since(begun).Seconds())
 		}
 		if span == nil {
 			return

@@ -19,7 +19,7 @@ import (
 // A retry may send the body's fields in another order, so the fingerprint is that of
 // the canonical body.
 func (e *Engine) writeOnce(ctx context.Context, c Call, in any, refused error) (Response, error) {
-	release, err := e.inFlight.enter(ctx, c.Caller.KeyOwner()+"\x00"+c.Key, e.RetryWait)
+	release, err := e.inFlight.enter(ctx, c.Caller.KeyOwner()+"\x00"+c.Key, e.o.RetryWait)
 	if err != nil {
 		return Response{}, err
 	}

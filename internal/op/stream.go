@@ -89,7 +89,7 @@ func (e *Engine) doStream(ctx context.Context, c Call, w io.Writer) error {
 	}
 	defer leave()
 	ctx, cancel := context.WithCancel(ctx)
-	d := &document{Pipe: e.Spool.Pipe(), streams: e.streams}
+	d := &document{Pipe: e.o.Spool.Pipe(), streams: e.streams}
 	produced := make(chan struct{})
 	go func() {
 		defer close(produced)

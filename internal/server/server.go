@@ -3,6 +3,7 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"maps"
@@ -87,8 +88,9 @@ func NewMetrics() Metrics {
 
 // Waits are limits of time. Zero means the default of the part that the comment names.
 type Waits struct {
-	Queue  time.Duration // op.Engine.SetQueueTime
-	Job    time.Duration // op.Engine.JobWait
+	Queue  time.Duration // op.Options.QueueTime
+	Job    time.Duration // op.Options.JobWait
+	Retry  time.Duration // op.Options.RetryWait
 	Call   time.Duration // rest.Config.OpTimeout
 	Tool   time.Duration // mcp.Config.Deadline
 	Upload time.Duration // transfer.NewUploads
@@ -124,7 +126,14 @@ func New(o Options) (*Server, error) {
 	if o.Emails.Next == nil {
 		o.Emails = EmailQueue(o.DB)
 	}
-	s := &Server{opts: o, Engine: op.NewEngine(o.DB), Hub: live.NewHub(o.DB, o.Log)}
+	s := &Server{opts: o, Hub: live.NewHub(o.DB, o.Log)}
+	s.Engine = op.NewEngine(o.DB, op.Options{
+		CheckAddress: o.Guard.Check, Log: o.Log, Spool: o.Spool, Version: o.Version, Metrics: o.Metrics.Operations,
+		QueueTime: o.Waits.Queue, JobWait: o.Waits.Job, RetryWait: o.Waits.Retry,
+	})
+	if o.Waits.Live > 0 {
+		s.Hub.Interval = o.Waits.Live
+	}
 	gate := session.NewGate(o.DB, o.Log, session.Options{
 		BaseURL: o.BaseURL, Unlimited: o.Unlimited, Proxies: o.Proxies, Metrics: o.Metrics.Gate,
 	})
@@ -133,9 +142,6 @@ func New(o Options) (*Server, error) {
 		Lists:   job.Lists{Draft: app.DraftListJob, Show: app.ShowListJob, Event: app.EventOfListJob},
 		Moves:   job.Moves{Check: app.CheckListMove, Start: app.StartListMove, Continue: app.ContinueListMove},
 		Metrics: o.Metrics.Jobs, Log: o.Log})
-	s.Engine.CheckAddress, s.Engine.Log, s.Engine.Metrics = o.Guard.Check, o.Log, o.Metrics.Operations
-	s.Engine.Spool, s.Engine.Version = o.Spool, o.Version
-	s.setWaits()
 	tools, err := mcp.New(mcp.Config{
 		Registry: o.Registry, Engine: s.Engine, Gate: gate, BaseURL: o.BaseURL, Version: o.Version, Log: o.Log,
 		Extra: o.Tools, Deadline: o.Waits.Tool,
@@ -146,7 +152,7 @@ func New(o Options) (*Server, error) {
 	}
 	const importPath = "POST " + rest.ApplicationPrefix + "/workspaces/{workspaceId}/import"
 	imports := transfer.Importer{DB: o.DB, Jobs: s.Jobs, Uploads: transfer.NewUploads(o.Spool, o.Waits.Upload),
-		Holder: o.Holder + ":upload", JobWait: s.Engine.JobWait, Log: o.Log, Metrics: o.Metrics.Imports}
+		Holder: o.Holder + ":upload", JobWait: cmp.Or(o.Waits.Job, op.JobWait), Log: o.Log, Metrics: o.Metrics.Imports}
 	s.Handler, err = rest.New(rest.Config{
 		Draining: &s.Draining,
 		Refusals: map[string]rest.Refusal{board.MCPPath: tools.Refuse},
@@ -167,20 +173,6 @@ func New(o Options) (*Server, error) {
 		return nil, err
 	}
 	return s, nil
-}
-
-// setWaits replaces the defaults of the engine and the hub.
-func (s *Server) setWaits() {
-	w := s.opts.Waits
-	if w.Queue > 0 {
-		s.Engine.SetQueueTime(w.Queue)
-	}
-	if w.Job > 0 {
-		s.Engine.JobWait = w.Job
-	}
-	if w.Live > 0 {
-		s.Hub.Interval = w.Live
-	}
 }
 
 // handlers returns the handlers that authenticate callers themselves, by method and path.
