@@ -29,17 +29,17 @@ func (e *Engine) lease(ctx context.Context) {
 	started, renewed := time.Now(), time.Now()
 	for {
 		began, pause := time.Now(), leaseInterval
-		keep, later, free, raced, err := e.share(ctx, drop, passed, time.Since(started) >= settleTime)
+		now, err := e.share(ctx, drop, passed, time.Since(started) >= settleTime)
 		switch {
 		case err == nil:
 			e.failures.Succeeded(cannotLease)
-			released := slices.DeleteFunc(drop, func(shard int) bool { return slices.Contains(later, shard) })
-			passed = shardSet(slices.DeleteFunc(free, func(shard int) bool { return slices.Contains(released, shard) }))
-			drop, renewed = later, began
-			if raced {
+			released := slices.DeleteFunc(drop, func(shard int) bool { return slices.Contains(now.later, shard) })
+			passed = shardSet(slices.DeleteFunc(now.free, func(shard int) bool { return slices.Contains(released, shard) }))
+			drop, renewed = now.later, began
+			if now.raced {
 				pause = raceInterval
 			}
-			e.serve(ctx, keep)
+			e.serve(ctx, now.keep)
 		case ctx.Err() == nil:
 			e.failures.Failed(cannotLease, err)
 			if time.Since(renewed)+2*leaseInterval > leaseTime {
@@ -67,10 +67,16 @@ func (e *Engine) serve(ctx context.Context, shards []int) {
 	}
 }
 
+// shares is the state of the shards after share.
+type shares struct {
+	keep  []int // to handle
+	later []int // to release next
+	free  []int // free before share took some of them
+	raced bool  // whether another server took a shard first
+}
+
 // share renews this server's leases, takes free shards up to its share, and
-// releases the shards in drop once their attempts are recorded. It returns the
-// shards to handle, those to release next, the free ones, and whether another
-// server took a shard first.
+// releases the shards in drop once their attempts are recorded.
 //
 // A server that crashes every few seconds must not take shards from healthy ones. So a
 // server that has just started takes none while there are others. A crashed server
@@ -79,11 +85,10 @@ func (e *Engine) serve(ctx context.Context, shards []int) {
 // shards while some are free. A server that released a shard skips it once. Otherwise
 // two servers that check at the same moment could repeatedly take back the shards that
 // they release to each other.
-func (e *Engine) share(ctx context.Context, drop []int, passed map[int]bool, settled bool) (keep, later, free []int,
-	raced bool, err error) {
+func (e *Engine) share(ctx context.Context, drop []int, passed map[int]bool, settled bool) (shares, error) {
 	ctx, cancel := context.WithTimeout(ctx, leaseInterval)
 	defer cancel()
-	var idle []int
+	var idle, later []int
 	for _, shard := range drop {
 		if e.busy[shard].Load() > 0 {
 			later = append(later, shard)
@@ -92,14 +97,14 @@ func (e *Engine) share(ctx context.Context, drop []int, passed map[int]bool, set
 		}
 	}
 	if err := e.o.DB.ReleaseShards(ctx, e.o.Holder, idle, false); err != nil {
-		return nil, nil, nil, false, err
+		return shares{}, err
 	}
 	leases, err := e.o.DB.ShardLeases(ctx, e.o.Holder)
 	if err != nil {
-		return nil, nil, nil, false, err
+		return shares{}, err
 	}
 	if leases.Servers > 1 && !settled {
-		return nil, nil, nil, false, nil
+		return shares{}, nil
 	}
 	part := (board.WebhookShards + leases.Servers - 1) / leases.Servers
 	want := slices.Clone(leases.Held)
@@ -110,14 +115,13 @@ func (e *Engine) share(ctx context.Context, drop []int, passed map[int]bool, set
 	}
 	held, err := e.o.DB.LeaseShards(ctx, e.o.Holder, want, leaseTime)
 	if err != nil {
-		return nil, nil, nil, false, err
+		return shares{}, err
 	}
-	raced = len(held) < len(want)
-	keep = slices.DeleteFunc(held, func(shard int) bool { return slices.Contains(later, shard) })
+	keep := slices.DeleteFunc(held, func(shard int) bool { return slices.Contains(later, shard) })
 	if len(keep) > part && len(leases.Free) == 0 {
 		keep, later = keep[:part], append(later, keep[part:]...)
 	}
-	return keep, later, leases.Free, raced, nil
+	return shares{keep: keep, later: later, free: leases.Free, raced: len(held) < len(want)}, nil
 }
 
 func allShards() []int {
