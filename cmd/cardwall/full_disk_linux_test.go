@@ -106,7 +106,7 @@ func TestServeStartsReadOnlyOnAFullDisk(t *testing.T) {
 				t.Errorf("a write returned %d, want 503", status)
 			}
 			free()
-			apptest.Await(t, "a write succeeds", func() (log *safeBuffer, done bool) {
+			apptest.Await(t, "a write succeeds", func() (log *apptest.Buffer, done bool) {
 				return b.log, write() == http.StatusCreated
 			})
 			if state == "killed with a long WAL" && !strings.Contains(b.log.String(), "disk full: starting read-only") {

@@ -168,7 +168,7 @@ func (failingListener) Addr() net.Addr { return &net.TCPAddr{} }
 // Repeated accept errors are logged at most once per acceptLogInterval.
 func TestTooManyOpenFilesAreLogged(t *testing.T) {
 	t.Parallel()
-	out := &safeBuffer{}
+	out := &apptest.Buffer{}
 	l := &loggingListener{Listener: failingListener{}, log: newLog(out, "info")}
 	for range 100 {
 		if _, err := l.Accept(); err == nil {

@@ -58,7 +58,7 @@ type process struct {
 	t     *testing.T
 	base  string
 	cmd   *exec.Cmd
-	log   safeBuffer
+	log   apptest.Buffer
 	ended chan struct{} // closed when the process has ended
 	err   error         // how it ended; set before ended is closed
 }
@@ -90,7 +90,7 @@ func startProcess(t *testing.T, binary string, flags ...string) *process {
 // await waits for a condition. It fails the test if the server ends before.
 func (p *process) await(what string, condition func() bool) {
 	p.t.Helper()
-	apptest.Await(p.t, what, func() (log *safeBuffer, done bool) {
+	apptest.Await(p.t, what, func() (log *apptest.Buffer, done bool) {
 		select {
 		case <-p.ended:
 			p.t.Fatalf("the server exited before %s: %v\n%s", what, p.err, &p.log)

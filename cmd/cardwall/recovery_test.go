@@ -176,7 +176,7 @@ func (p *archivedPostgres) initialize() {
 func (p *archivedPostgres) start(name string) (stop func()) {
 	p.t.Helper()
 	cmd := p.command("postgres", "-D", p.folder(name))
-	log := &safeBuffer{}
+	log := &apptest.Buffer{}
 	cmd.Stderr = log
 	wait := apptest.Start(p.t, cmd)
 	stop = sync.OnceFunc(func() {
@@ -184,7 +184,7 @@ func (p *archivedPostgres) start(name string) (stop func()) {
 		_ = wait()
 	})
 	p.t.Cleanup(stop)
-	apptest.Await(p.t, "the server is ready", func() (*safeBuffer, bool) {
+	apptest.Await(p.t, "the server is ready", func() (*apptest.Buffer, bool) {
 		return log, p.command("pg_isready", "-q", "-h", p.socket(name)).Run() == nil
 	})
 	return stop

@@ -24,7 +24,7 @@ import (
 type startingServer struct {
 	t     *testing.T
 	base  string
-	log   *safeBuffer
+	log   *apptest.Buffer
 	ended chan int // receives the exit status
 	stop  context.CancelFunc
 }
@@ -32,7 +32,7 @@ type startingServer struct {
 // bootServer runs the serve command and does not wait until the server is ready.
 func bootServer(t *testing.T, flags ...string) *startingServer {
 	t.Helper()
-	b := &startingServer{t: t, base: "http://" + apptest.ReserveAddress(t), log: &safeBuffer{}, ended: make(chan int, 1)}
+	b := &startingServer{t: t, base: "http://" + apptest.ReserveAddress(t), log: &apptest.Buffer{}, ended: make(chan int, 1)}
 	var ctx context.Context
 	ctx, b.stop = context.WithCancel(t.Context())
 	args := append([]string{"serve", "--addr", strings.TrimPrefix(b.base, "http://")}, flags...)
@@ -106,7 +106,7 @@ func (b *startingServer) checkNotReady() {
 // awaitEnd waits until the server has ended and returns its exit status.
 func (b *startingServer) awaitEnd() (status int) {
 	b.t.Helper()
-	apptest.Await(b.t, "the server has ended", func() (log *safeBuffer, done bool) {
+	apptest.Await(b.t, "the server has ended", func() (log *apptest.Buffer, done bool) {
 		select {
 		case status = <-b.ended:
 			return b.log, true
@@ -219,7 +219,7 @@ func TestIdleServerWithoutItsDatabaseLogsLittle(t *testing.T) {
 	cut()
 	tasks := []string{"boards with rules not found", "webhook shards not leased"}
 	for _, task := range tasks {
-		apptest.Await(t, "the task has failed three times: "+task, func() (log *safeBuffer, done bool) {
+		apptest.Await(t, "the task has failed three times: "+task, func() (log *apptest.Buffer, done bool) {
 			return b.log, strings.Count(b.log.String(), `"msg":"`+task+`"`) >= 3
 		})
 	}
@@ -238,7 +238,7 @@ func TestIdleServerWithoutItsDatabaseLogsLittle(t *testing.T) {
 		if warnings[task] == 0 {
 			t.Errorf("the log does not contain the warning %q:\n%s", task, b.log)
 		}
-		apptest.Await(t, "the log contains the recovery of the task: "+task, func() (log *safeBuffer, done bool) {
+		apptest.Await(t, "the log contains the recovery of the task: "+task, func() (log *apptest.Buffer, done bool) {
 			return b.log, strings.Contains(b.log.String(), `"msg":"recovered: `+task+`"`)
 		})
 	}
@@ -321,7 +321,7 @@ func TestServeRespondsDuringAMigration(t *testing.T) {
 
 func TestLogFormatsDurations(t *testing.T) {
 	t.Parallel()
-	f := &safeBuffer{}
+	f := &apptest.Buffer{}
 	newLog(f, "info").Info("x", "drain", 2*time.Second)
 	if got := f.String(); !strings.Contains(got, `"drain":"2s"`) {
 		t.Errorf("the log line is %s; want it to contain %q", got, `"drain":"2s"`)

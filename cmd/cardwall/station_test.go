@@ -29,7 +29,7 @@ type station struct {
 	flags                  []string
 	base, metrics          string
 	token, workspace, list string
-	log                    *safeBuffer
+	log                    *apptest.Buffer
 	client                 *http.Client
 	stop                   func() // stops the server; also called at the end of the test
 }
@@ -37,7 +37,7 @@ type station struct {
 // newStation starts a server on a database. The flags are passed to serve.
 func newStation(t *testing.T, database string, flags ...string) *station {
 	t.Helper()
-	s := &station{t: t, log: &safeBuffer{}, client: &http.Client{Transport: &http.Transport{}}}
+	s := &station{t: t, log: &apptest.Buffer{}, client: &http.Client{Transport: &http.Transport{}}}
 	t.Cleanup(s.client.CloseIdleConnections)
 	if sqldb.IsPostgres(database) {
 		s.flags = []string{"--data", t.TempDir(), "--database", database}
@@ -64,7 +64,7 @@ func newStation(t *testing.T, database string, flags ...string) *station {
 	addressOf := func(message string) string {
 		address := regexp.MustCompile(`"msg":"` + message + `","address":"([^"]+)"`)
 		var found []string
-		apptest.Await(t, "the server logs "+message, func() (log *safeBuffer, done bool) {
+		apptest.Await(t, "the server logs "+message, func() (log *apptest.Buffer, done bool) {
 			found = address.FindStringSubmatch(s.log.String())
 			return s.log, found != nil
 		})
@@ -156,22 +156,4 @@ func (s *station) checkNoSecrets(what, text string) {
 			s.t.Errorf("%s contains %q: …%q…", what, secret, text[max(0, i-200):min(len(text), i+100)])
 		}
 	}
-}
-
-// safeBuffer is a buffer that is safe for concurrent use.
-type safeBuffer struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-func (b *safeBuffer) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.text.Write(p)
-}
-
-func (b *safeBuffer) String() string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.text.String()
 }

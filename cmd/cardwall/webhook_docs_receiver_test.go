@@ -14,8 +14,8 @@ import (
 	"time"
 
 	"cardwall/internal/apptest"
-	"cardwall/perf/fleet"
 	"cardwall/internal/hook"
+	"cardwall/perf/fleet"
 )
 
 // pageProgram returns the program in the given language from docs/webhooks.md, with the port of
@@ -84,7 +84,7 @@ func webhookReceivers(t *testing.T, binary string) {
 	c.mustSend("POST", "/cards", "", map[string]any{"listId": list, "title": "Mill"})
 	for language, r := range receivers {
 		printed := "card.created " + r.awaitDelivery(c) + " 3\n"
-		apptest.Await(t, language+" prints "+printed, func() (*safeBuffer, bool) { // perhaps after it has responded
+		apptest.Await(t, language+" prints "+printed, func() (*apptest.Buffer, bool) { // perhaps after it has responded
 			return r.out, strings.Contains(r.out.String(), printed)
 		})
 		now := time.Now()
@@ -110,7 +110,7 @@ func webhookReceivers(t *testing.T, binary string) {
 type pageReceiver struct {
 	t                                *testing.T
 	address, folder, webhook, secret string
-	out                              *safeBuffer
+	out                              *apptest.Buffer
 }
 
 // subscribe creates a webhook on a board for the receiver.

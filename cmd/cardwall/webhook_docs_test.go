@@ -88,9 +88,9 @@ func envWithoutSettings(more ...string) (env []string) {
 }
 
 // start starts a program. At the end of the test, it is killed with all of its child processes.
-func start(t *testing.T, cmd *exec.Cmd) (stdin io.WriteCloser, stdout *safeBuffer) {
+func start(t *testing.T, cmd *exec.Cmd) (stdin io.WriteCloser, stdout *apptest.Buffer) {
 	t.Helper()
-	stdout = &safeBuffer{}
+	stdout = &apptest.Buffer{}
 	stdin, err := cmd.StdinPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -154,12 +154,12 @@ type tour struct {
 	t                        *testing.T
 	folder, server, receiver string
 	stdin                    io.Writer
-	stdout, second           *safeBuffer // output of the first and the second shell
-	steps                    int         // number of commands run
+	stdout, second           *apptest.Buffer // output of the first and the second shell
+	steps                    int             // number of commands run
 }
 
 // shell starts a shell whose environment contains the addresses of this run.
-func (s *tour) shell() (io.Writer, *safeBuffer) {
+func (s *tour) shell() (io.Writer, *apptest.Buffer) {
 	cmd := exec.CommandContext(context.WithoutCancel(s.t.Context()), "bash")
 	cmd.Dir = s.folder
 	cmd.Env = envWithoutSettings("CARDWALL_ADDR="+s.server, "CARDWALL_BASE_URL=http://"+s.server,

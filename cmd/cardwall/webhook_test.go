@@ -34,8 +34,8 @@ func testSecret(letter string) string {
 type listener struct {
 	t       *testing.T
 	address string
-	out     safeBuffer
-	log     safeBuffer
+	out     apptest.Buffer
+	log     apptest.Buffer
 	stop    context.CancelFunc
 	ended   chan error
 }

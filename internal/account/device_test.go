@@ -1,7 +1,6 @@
 package account_test
 
 import (
-	"bytes"
 	"context"
 	"crypto/rand"
 	"fmt"
@@ -9,7 +8,6 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -79,7 +77,7 @@ func TestGuessesDoNotLockOutTheOwner(t *testing.T) {
 func TestUnconfiguredProxyDoesNotBlockOtherClients(t *testing.T) {
 	t.Parallel()
 	apptest.Databases(t, func(t *testing.T, database string) {
-		var log logBuffer
+		var log apptest.Buffer
 		s := apptest.New(t, database, apptest.Options{RateLimits: true, Log: slog.New(slog.NewJSONHandler(&log, nil))})
 		s.Clock.Stop()
 		b := member(s, "grace@example.com")
@@ -117,30 +115,12 @@ func TestUnconfiguredProxyDoesNotBlockOtherClients(t *testing.T) {
 	})
 }
 
-// logBuffer is a buffer that is safe for concurrent use.
-type logBuffer struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-func (b *logBuffer) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.text.Write(p)
-}
-
-func (b *logBuffer) String() string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.text.String()
-}
-
 // A wrong password is logged and recorded in the audit log, without the password. If
 // the address has no account, it is only logged.
 func TestWrongPasswordsAreRecorded(t *testing.T) {
 	t.Parallel()
 	apptest.Databases(t, func(t *testing.T, database string) {
-		var log logBuffer
+		var log apptest.Buffer
 		s := apptest.New(t, database, apptest.Options{Log: slog.New(slog.NewJSONHandler(&log, nil))})
 		b, ada := member(s, "grace@example.com"), s.Person("Ada")
 		workspace := ada.Workspace("Engines", board.PlanTeam)

@@ -284,7 +284,7 @@ func TestTrustedProviderNeedNotVerify(t *testing.T) {
 		false: {"/sign-in?error=oidc_forbidden", "CARDWALL_OIDC_TRUST_EMAIL"}, true: {"/", ""},
 	} {
 		i := newIssuer(t)
-		log := &logBuffer{}
+		log := &apptest.Buffer{}
 		s := apptest.New(t, t.TempDir()+"/cardwall.db", apptest.Options{Log: slog.New(slog.NewTextHandler(log, nil)),
 			OIDC: account.OIDC{Issuer: i.URL, ClientID: clientID, ClientSecret: clientSecret, TrustEmail: trusted}})
 		for _, verified := range []any{nil, false, "false"} {

@@ -1,13 +1,11 @@
 package app_test
 
 import (
-	"bytes"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/go-json-experiment/json"
@@ -15,18 +13,6 @@ import (
 	"cardwall/internal/apptest"
 	"cardwall/internal/op"
 )
-
-// logBuffer collects the log of a server. It is safe for concurrent use.
-type logBuffer struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-func (b *logBuffer) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.text.Write(p)
-}
 
 // logLine is the log line of a request.
 type logLine struct {
@@ -39,7 +25,7 @@ type logLine struct {
 func TestLogContainsNoSecrets(t *testing.T) {
 	t.Parallel()
 	apptest.Databases(t, func(t *testing.T, database string) {
-		var out logBuffer
+		var out apptest.Buffer
 		s := apptest.New(t, database,
 			apptest.Options{Log: slog.New(slog.NewJSONHandler(&out, &slog.HandlerOptions{Level: slog.LevelDebug}))})
 		w := newWorld(s)
@@ -108,9 +94,7 @@ func TestLogContainsNoSecrets(t *testing.T) {
 				t.Errorf("%s with an invalid request ID: got ID %q, want one with the prefix %q", path, id, "req_")
 			}
 		}
-		out.mu.Lock()
-		defer out.mu.Unlock()
-		text := out.text.String()
+		text := out.String()
 		slices.Sort(secrets)
 		for _, secret := range slices.Compact(secrets) {
 			if i := strings.Index(text, secret); i >= 0 {

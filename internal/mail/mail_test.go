@@ -1,7 +1,6 @@
 package mail_test
 
 import (
-	"bytes"
 	"context"
 	"io"
 	"log/slog"
@@ -30,20 +29,12 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // worker is a mail.Worker that sends the emails of a service, with its log.
 type worker struct {
 	*mail.Worker
-	log *buffer
+	log *apptest.Buffer
 }
-
-type buffer struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (b *buffer) Write(p []byte) (int, error) { b.mu.Lock(); defer b.mu.Unlock(); return b.b.Write(p) }
-func (b *buffer) String() string              { b.mu.Lock(); defer b.mu.Unlock(); return b.b.String() }
 
 func newWorker(s *apptest.Service, opts mail.Options) *worker {
 	s.T.Helper()
-	log := &buffer{}
+	log := &apptest.Buffer{}
 	opts.Log, opts.Clock = slog.New(slog.NewTextHandler(log, nil)), s.Clock.Now
 	if opts.From == "" {
 		opts.From = "Cardwall <cards@example.org>"

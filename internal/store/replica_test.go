@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"log/slog"
 	"strings"
-	"sync"
 	"testing"
 
 	"cardwall/internal/apptest"
@@ -12,31 +11,11 @@ import (
 	"cardwall/internal/store"
 )
 
-// logBuffer collects log output. It is safe for concurrent use.
-type logBuffer struct {
-	mu   sync.Mutex
-	text strings.Builder
-}
-
-func (s *logBuffer) Write(p []byte) (int, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.text.Write(p)
-}
-
-func (s *logBuffer) String() string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.text.String()
-}
-
-func (s *logBuffer) contains(text string) bool { return strings.Contains(s.String(), text) }
-
 // openReplicated opens a store that reads reports from a replica, and returns it with
 // its log.
-func openReplicated(t *testing.T, primary, replica string) (*store.DB, *logBuffer) {
+func openReplicated(t *testing.T, primary, replica string) (*store.DB, *apptest.Buffer) {
 	t.Helper()
-	log := &logBuffer{}
+	log := &apptest.Buffer{}
 	db, err := store.Open(t.Context(), store.Options{Database: primary, Replica: replica, Migrate: true,
 		Log: slog.New(slog.NewTextHandler(log, nil))})
 	if err != nil {
@@ -91,7 +70,10 @@ func TestReportsAreReadFromTheReplica(t *testing.T) {
 		})
 	}
 	waitUntil(true)
-	loggedLag := func() bool { return log.contains("reports read from the primary") && log.contains("behind") }
+	loggedLag := func() bool {
+		text := log.String()
+		return strings.Contains(text, "reports read from the primary") && strings.Contains(text, "behind")
+	}
 	// On a slow machine, the log may give another reason, so several attempts are made.
 	for attempt := 1; attempt == 1 || attempt <= 5 && !loggedLag(); attempt++ {
 		cluster.Exec(cluster.Replica, "SELECT pg_wal_replay_pause()")
@@ -139,7 +121,7 @@ func TestReplicaOfAnotherInstallationIsNotRead(t *testing.T) {
 					t.Errorf("%s: a report was read from the replica", name)
 				}
 			}
-			if log.contains(c.reason) {
+			if strings.Contains(log.String(), c.reason) {
 				break
 			}
 			if attempt == 5 {
