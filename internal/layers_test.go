@@ -53,7 +53,7 @@ var layers = []layer{
 	{"internal/filename", nothing, nothing, "every package names downloaded files by the same rule"},
 	{"internal/op", []string{"internal/board", "internal/filename", "internal/spool", "internal/store", "internal/trace"}, nil,
 		"the engine runs operations and does not depend on any of them"},
-	{"internal/app", []string{"internal/board", "internal/query", "internal/store", "internal/op"}, nil,
+	{"internal/app", []string{"internal/backoff", "internal/board", "internal/query", "internal/store", "internal/op"}, nil,
 		"an operation does not depend on the interface that called it"},
 	{"internal/account", []string{"internal/board", "internal/store", "internal/op", "internal/app", "internal/session",
 		"internal/password"}, nil, "it signs people in and out, and depends on no interface except the session cookie"},

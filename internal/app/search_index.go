@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"time"
 
+	"cardwall/internal/backoff"
 	"cardwall/internal/store"
 )
 
@@ -21,19 +22,14 @@ type SearchIndex struct {
 
 // Run merges new entries every second until ctx ends.
 func (s SearchIndex) Run(ctx context.Context) {
-	tick := time.NewTicker(mergeInterval)
-	defer tick.Stop()
-	failing := false
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
+	const cannotMerge = "new entries not merged into the search index; searches and some writes are slower"
+	failures := backoff.NewLog(s.Log)
+	for pause := mergeInterval; backoff.Pause(ctx, pause); {
+		pause = mergeInterval
+		if err := s.DB.MergeSearchIndex(ctx); err == nil {
+			failures.Succeeded(cannotMerge)
+		} else if ctx.Err() == nil {
+			pause = failures.Failed(cannotMerge, err)
 		}
-		err := s.DB.MergeSearchIndex(ctx)
-		if err != nil && !failing && ctx.Err() == nil {
-			s.Log.Warn("new entries not merged into the search index; searches and some writes are slower", "error", err)
-		}
-		failing = err != nil
 	}
 }

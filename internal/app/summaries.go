@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"time"
 
+	"cardwall/internal/backoff"
 	"cardwall/internal/board"
 	"cardwall/internal/store"
 )
@@ -34,34 +35,48 @@ type Summaries struct {
 	LargeFrom int // minimum number of cards in a workspace with summaries; 0 for the default
 }
 
+// Log messages for failed tasks.
+const (
+	cannotListLarge = "large workspaces not listed"
+	cannotCount     = "boards not counted for reports"
+)
+
 // Run updates the summaries until ctx ends.
 func (s Summaries) Run(ctx context.Context) {
 	var (
 		large   []string
 		scanned time.Time
 	)
-	tick := time.NewTicker(summaryInterval)
-	defer tick.Stop()
-	for {
+	failures := backoff.NewLog(s.Log)
+	for pause := time.Duration(0); backoff.Pause(ctx, pause); {
+		pause = summaryInterval
 		if time.Since(scanned) > summaryRescan {
 			found, err := s.large(ctx)
-			if err == nil {
-				large, scanned = found, time.Now()
-			} else if ctx.Err() == nil {
-				s.Log.Warn("large workspaces not listed", "error", err)
+			if err != nil {
+				pause = s.failed(ctx, failures, cannotListLarge, err)
+				continue
 			}
+			failures.Succeeded(cannotListLarge)
+			large, scanned = found, time.Now()
 		}
+		failed := false
 		for _, workspaceID := range large {
-			if _, err := s.Refresh(ctx, workspaceID); err != nil && ctx.Err() == nil {
-				s.Log.Warn("boards not counted for reports", "workspace", workspaceID, "error", err)
+			if _, err := s.Refresh(ctx, workspaceID); err != nil {
+				pause, failed = s.failed(ctx, failures, cannotCount, err, "workspace", workspaceID), true
 			}
 		}
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
+		if !failed {
+			failures.Succeeded(cannotCount)
 		}
 	}
+}
+
+// failed logs a failure, unless ctx has ended, and returns the pause before the next attempt.
+func (s Summaries) failed(ctx context.Context, failures *backoff.Log, task string, err error, attrs ...any) time.Duration {
+	if ctx.Err() != nil {
+		return 0
+	}
+	return failures.Failed(task, err, attrs...)
 }
 
 func (s Summaries) large(ctx context.Context) (ids []string, err error) {

@@ -5,8 +5,10 @@ import (
 	"fmt"
 	"log/slog"
 	"maps"
+	"path/filepath"
 	"reflect"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -210,4 +212,31 @@ func addDatedCards(s *apptest.Service, listID string, ranks []string) {
 		tx.Emit(l.BoardID, board.BoardEvent(board.KindBoardUpdated, board.Changes{})) // an event also writes the counts
 		return tx.InsertCards(ctx, l.BoardID, cards)
 	})
+}
+
+// While the task fails, it logs one warning instead of one for each attempt. It also logs the
+// recovery.
+func TestFailingSummariesWarnOnce(t *testing.T) {
+	t.Parallel()
+	db := apptest.OpenStore(t, filepath.Join(t.TempDir(), "cardwall.db"))
+	apptest.Change(t, db, "ALTER TABLE boards RENAME COLUMN all_cards TO renamed")
+	var log apptest.Buffer
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		app.Summaries{DB: db, Log: slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))}.Run(ctx)
+	}()
+	apptest.Eventually(t, "the task has failed three times", func() bool {
+		return strings.Count(log.String(), "large workspaces not listed") >= 3
+	})
+	apptest.Change(t, db, "ALTER TABLE boards RENAME COLUMN renamed TO all_cards")
+	apptest.Eventually(t, "the task logs the recovery", func() bool {
+		return strings.Contains(log.String(), "recovered: large workspaces not listed")
+	})
+	cancel()
+	<-ended
+	if n := strings.Count(log.String(), "level=WARN"); n != 1 {
+		t.Errorf("got %d warnings, want 1:\n%s", n, &log)
+	}
 }
