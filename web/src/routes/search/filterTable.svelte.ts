@@ -41,8 +41,8 @@ export class FilterTable {
     onSent: (_sent, result) => this.#confirm(result as Card),
     onRejected: ({ operation, key }, _dropped, thrown) => {
       this.#history.drop((step) => step.key === key)
-      const title = this.cards?.find((c) => c.id === cardIdOf(operation))?.title
-      toast(`“${title}” was not changed. ${reason(thrown)}`, { tone: 'bad' })
+      const card = this.cards?.find((c) => c.id === cardIdOf(operation)) // undefined if another filter was opened since
+      toast(`${card ? `“${card.title}”` : 'A card'} was not changed. ${reason(thrown)}`, { tone: 'bad' })
     },
     onReachable: (reachable) => (this.offline = !reachable),
   })
@@ -171,7 +171,7 @@ export class FilterTable {
 
   #confirm(saved: Card): void {
     this.#saved++
-    this.#loaded = (this.#loaded ?? []).map((c) => (c.id === saved.id ? saved : c))
+    this.#loaded = this.#loaded?.map((c) => (c.id === saved.id ? saved : c)) ?? null
   }
 
   undo(): void {
