@@ -33,7 +33,7 @@ export class Options<T> {
     this.#index = this.first
   }
 
-  /** Moves to the next option if the event is of an arrow key. Reports whether it did. */
+  /** Moves to the next or previous option if an arrow key was pressed. Returns whether it moved. */
   move(event: KeyboardEvent): boolean {
     const down = event.key === 'ArrowDown'
     if (this.#last < 0 || (!down && event.key !== 'ArrowUp')) return false

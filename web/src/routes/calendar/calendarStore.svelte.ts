@@ -4,7 +4,7 @@ import { api, ApiError, body, clientId, reason } from '../../api/client'
 import { resolve, spanOf, type Due } from '../../state/due'
 import { watch } from '../../state/live'
 import { OperationQueue, type Pending } from '../../state/operationQueue.svelte'
-import { datesOperation, operation, send, type Operation } from '../../state/operations'
+import { cardIdOf, datesOperation, operation, send, type Operation } from '../../state/operations'
 import { session } from '../../state/session.svelte'
 import { dismissUndo, toast } from '../../state/toasts.svelte'
 import { UndoHistory } from '../../state/undoHistory.svelte'
@@ -250,11 +250,6 @@ export class CalendarStore {
     this.#known = new Map(this.#known).set(card.id, card)
     this.#written.set(card.id, ++this.#writes)
   }
-}
-
-/** Returns the ID of the card that an operation changes. */
-function cardIdOf(operation: Operation): string {
-  return (operation.input as { cardId: string }).cardId
 }
 
 /** Returns the cards with pending operations applied. */

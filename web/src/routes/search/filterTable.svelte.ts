@@ -5,7 +5,7 @@ import type { BoardDetail, BoardMember, Card, Label, UserRef } from '../../api/t
 import { inputOf, resolve, withDates } from '../../state/due'
 import { watch } from '../../state/live'
 import { OperationQueue, type Pending } from '../../state/operationQueue.svelte'
-import { datesOperation, operation, send, type Operation } from '../../state/operations'
+import { cardIdOf, datesOperation, operation, send, type Operation } from '../../state/operations'
 import { session } from '../../state/session.svelte'
 import { toast } from '../../state/toasts.svelte'
 import { UndoHistory } from '../../state/undoHistory.svelte'
@@ -31,7 +31,7 @@ export class FilterTable {
   #boards = $state.raw<ReadonlyMap<string, Board>>(new Map())
   #requested = new Set<string>()
   #generation = 0
-  /** The number of changes that the server has made. */
+  /** The number of changes that the server has saved. */
   #saved = 0
   #filterId = ''
   #sort: Sort = ''
@@ -218,11 +218,6 @@ export class FilterTable {
     const text = date ? `“${card.title}” is due ${date}` : `Due date removed from “${card.title}”`
     this.#change(datesOperation(card.id, due), datesOperation(card.id, previous), text)
   }
-}
-
-/** Returns the ID of the card that an operation changes. */
-function cardIdOf(operation: Operation): string {
-  return (operation.input as { cardId: string }).cardId
 }
 
 /** Returns a card with the pending operations on it applied. */

@@ -28,6 +28,11 @@ export function datesOperation(cardId: string, due: DueInput): Operation {
   return operation('set_card_due', { cardId, due })
 }
 
+/** Returns the ID of the card that an operation changes. */
+export function cardIdOf(operation: Operation): string {
+  return (operation.input as { cardId: string }).cardId
+}
+
 const definitions: Definitions<Inputs, Results> = { ...cards, ...details, ...attachments, ...boards }
 
 const definitionOf = (operation: Operation) => definitions[operation.kind] as Definition<unknown, unknown>
