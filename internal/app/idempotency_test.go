@@ -95,8 +95,8 @@ func (o *slow) registry() *op.Registry {
 	return r
 }
 
-// withSlow runs a test on both databases with a board and the slow operation. A retry waits
-// for the first request for a time, or for the program's own time if it is 0.
+// withSlow runs a test on both databases with a board and the slow operation. RetryWait is
+// how long a retry waits for the first request; 0 means the default.
 func withSlow(t *testing.T, retryWait time.Duration, fn func(t *testing.T, ada *apptest.Person, o *slow, in fields)) {
 	t.Parallel()
 	apptest.Databases(t, func(t *testing.T, database string) {

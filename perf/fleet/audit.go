@@ -173,10 +173,10 @@ func (a *audit) compareWrites(cards map[string][]card, committed map[event]strin
 			continue
 		}
 		found := false
-		if sent.card == "" || sent.Silent {
+		if sent.change == "" {
 			found = slices.ContainsFunc(cards[sent.Key], func(c card) bool { return c.ID == sent.ID })
 		} else {
-			c := byID[sent.card]
+			c := byID[sent.change]
 			found = c.Description == sent.Key && c.Done
 		}
 		if !sent.Silent {
@@ -192,11 +192,11 @@ func (a *audit) compareWrites(cards map[string][]card, committed map[event]strin
 // compareEvents waits for the events in want. It reports events that are missing or unexpected.
 func (a *audit) compareEvents(want map[event]string) error {
 	for deadline := time.Now().Add(deliveryTimeout); a.Receiver.missing(want) > 0 && time.Now().Before(deadline); {
-		if err := sleep(a.ctx, 100*time.Millisecond); err != nil {
+		if err := Sleep(a.ctx, 100*time.Millisecond); err != nil {
 			return err
 		}
 	}
-	if err := sleep(a.ctx, 500*time.Millisecond); err != nil { // unexpected deliveries may arrive late
+	if err := Sleep(a.ctx, 500*time.Millisecond); err != nil { // unexpected deliveries may arrive late
 		return err
 	}
 	a.Missing = a.Receiver.missing(want)
@@ -246,12 +246,12 @@ func (a *audit) compareRules() error {
 			}); err != nil {
 				return err
 			}
-			if err := sleep(a.ctx, 100*time.Millisecond); err != nil {
+			if err := Sleep(a.ctx, 100*time.Millisecond); err != nil {
 				return err
 			}
 		}
 		if missing+extra > 0 {
-			a.fail("board %s: rules ran %d times too rarely, and %d times too often", b.ID, missing, extra)
+			a.fail("board %s: the rules ran %d times too few and %d times too many", b.ID, missing, extra)
 		}
 		a.Missing += missing
 		a.Duplicated += extra

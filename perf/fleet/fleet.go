@@ -161,8 +161,8 @@ func (f *Fleet) AddRule(b *Board) error {
 	return err
 }
 
-// sleep waits for the duration d. It returns an error if ctx ends first.
-func sleep(ctx context.Context, d time.Duration) error {
+// Sleep waits for the duration d. It returns an error if ctx ends first.
+func Sleep(ctx context.Context, d time.Duration) error {
 	select {
 	case <-time.After(d):
 		return nil

@@ -13,7 +13,8 @@ type Write struct {
 	Silent bool   // it must not be delivered
 	ID     string // id of the created card, once it is acknowledged
 
-	card         string // id of the card to change or, if Silent, to copy; otherwise the write creates a card whose title is Key
+	// The write changes or copies a card, or else creates one. The title of the copy or the new card is Key.
+	change, copy string // the id of the card
 	invalid      bool   // the server must reject it
 	withoutDisk  bool   // acknowledged by a server whose disk was cut off, so it may be lost
 	acknowledged bool

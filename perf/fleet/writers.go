@@ -26,7 +26,7 @@ func (f *Fleet) StartWriters(pause time.Duration) (stop func()) {
 		running.Go(func() {
 			for n := i; ctx.Err() == nil; n++ {
 				f.writeOnce(ctx, n)
-				_ = sleep(ctx, pause)
+				_ = Sleep(ctx, pause)
 			}
 		})
 	}
@@ -45,11 +45,11 @@ func (f *Fleet) writeOnce(ctx context.Context, n int) {
 		return
 	}
 	if n%4 == 0 {
-		f.Submit(ctx, &Write{Key: rand.Text(), To: created.To, card: created.ID}, 0)
+		f.Submit(ctx, &Write{Key: rand.Text(), To: created.To, change: created.ID}, 0)
 	}
 	switch n % 9 {
 	case 0: // a copy on another board sends no events
-		f.Submit(ctx, &Write{Key: rand.Text(), To: f.Boards[(n+1)%len(f.Boards)], card: created.ID, Silent: true}, 0)
+		f.Submit(ctx, &Write{Key: rand.Text(), To: f.Boards[(n+1)%len(f.Boards)], copy: created.ID, Silent: true}, 0)
 	case 3:
 		f.Submit(ctx, &Write{Key: rand.Text(), To: f.Confidential, Silent: true}, 0)
 	case 6:
@@ -89,7 +89,7 @@ func (f *Fleet) Submit(ctx context.Context, c *Write, attempts int) bool {
 			}
 			return false
 		}
-		_ = sleep(ctx, retryPause)
+		_ = Sleep(ctx, retryPause)
 	}
 	return false
 }
@@ -97,12 +97,12 @@ func (f *Fleet) Submit(ctx context.Context, c *Write, attempts int) bool {
 // Send sends a write once. It waits for the response even if ctx is canceled.
 func (f *Fleet) Send(ctx context.Context, n *server.Server, c *Write) (r Response, err error) {
 	ctx = context.WithoutCancel(ctx)
-	if c.card != "" && c.Silent {
-		err = f.Client.Do(ctx, "POST", n.Addr, "/cards/"+c.card+"/copy", c.Key, map[string]any{"listId": c.To.List, "title": c.Key}, &r)
+	if c.copy != "" {
+		err = f.Client.Do(ctx, "POST", n.Addr, "/cards/"+c.copy+"/copy", c.Key, map[string]any{"listId": c.To.List, "title": c.Key}, &r)
 		return r, err
 	}
-	if c.card != "" {
-		err = f.Client.Do(ctx, "PATCH", n.Addr, "/cards/"+c.card, c.Key, map[string]any{"description": c.Key, "done": true}, &r)
+	if c.change != "" {
+		err = f.Client.Do(ctx, "PATCH", n.Addr, "/cards/"+c.change, c.Key, map[string]any{"description": c.Key, "done": true}, &r)
 		return r, err
 	}
 	title := c.Key

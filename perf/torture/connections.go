@@ -81,7 +81,7 @@ func holdSlowConnections(t *trialRun) error {
 	maxFiles := atomic.Int64{}
 	watch, end := context.WithCancel(ctx)
 	go func() {
-		for sleep(watch, 200*time.Millisecond) == nil {
+		for fleet.Sleep(watch, 200*time.Millisecond) == nil {
 			if m, err := process.OpenFiles(n.Process.PID()); err == nil {
 				maxFiles.Store(max(maxFiles.Load(), int64(m)))
 			}
@@ -151,14 +151,14 @@ type slowClients struct {
 // hold keeps connection number i open, and replaces it when the server closes it.
 func (c *slowClients) hold(ctx context.Context, i int) {
 	// Connect one after another, because the accept queue is limited.
-	if sleep(ctx, time.Duration(i)*time.Millisecond) != nil {
+	if fleet.Sleep(ctx, time.Duration(i)*time.Millisecond) != nil {
 		return
 	}
 	dialer := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 0, 0, byte(2+i%8))}, Timeout: 10 * time.Second}
 	for ctx.Err() == nil {
 		conn, err := dialer.DialContext(ctx, "tcp", c.addr)
 		if err != nil {
-			_ = sleep(ctx, time.Second)
+			_ = fleet.Sleep(ctx, time.Second)
 			continue
 		}
 		c.open.Add(1)
@@ -167,7 +167,7 @@ func (c *slowClients) hold(ctx context.Context, i int) {
 		stop()
 		_ = conn.Close()
 		c.open.Add(-1)
-		_ = sleep(ctx, 100*time.Millisecond)
+		_ = fleet.Sleep(ctx, 100*time.Millisecond)
 	}
 }
 
@@ -176,7 +176,7 @@ func (c *slowClients) sendSlowly(ctx context.Context, conn net.Conn, i int) {
 	switch i % 3 {
 	case 0: // a header byte by byte
 		text := "GET / HTTP/1.1\r\nHost: " + c.addr + "\r\nX-Slow: "
-		for n := 0; sleep(ctx, time.Second) == nil; n++ {
+		for n := 0; fleet.Sleep(ctx, time.Second) == nil; n++ {
 			next := "a"
 			if n < len(text) {
 				next = text[n : n+1]
@@ -191,7 +191,7 @@ func (c *slowClients) sendSlowly(ctx context.Context, conn net.Conn, i int) {
 		if _, err := io.WriteString(conn, head); err != nil {
 			return
 		}
-		for sleep(ctx, time.Second) == nil {
+		for fleet.Sleep(ctx, time.Second) == nil {
 			if _, err := io.WriteString(conn, " "); err != nil {
 				return
 			}
@@ -204,7 +204,7 @@ func (c *slowClients) sendSlowly(ctx context.Context, conn net.Conn, i int) {
 			if _, err := io.WriteString(conn, request); err != nil {
 				return
 			}
-			if sleep(ctx, 20*time.Second) != nil {
+			if fleet.Sleep(ctx, 20*time.Second) != nil {
 				return
 			}
 		}

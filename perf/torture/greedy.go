@@ -176,7 +176,7 @@ func (g *greedy) start(ctx context.Context) {
 		if err := g.checkBoards(ctx); err != nil && ctx.Err() == nil && !isOutage(err) {
 			g.Ledger.Report(fmt.Sprintf("read the neighbor's boards: %v", err))
 		}
-		_ = sleep(ctx, greedyPause)
+		_ = fleet.Sleep(ctx, greedyPause)
 	})
 }
 
@@ -222,14 +222,14 @@ func (g *greedy) finish(ctx context.Context, path string, body []byte) bool {
 				return false // the caller tries again with a new key
 			}
 		}
-		_ = sleep(ctx, greedyPause)
+		_ = fleet.Sleep(ctx, greedyPause)
 	}
 	if !strings.HasPrefix(r.Data.ID, "job_") {
 		g.count("finished without a job")
 		return true
 	}
 	for !r.Data.ended() {
-		err := sleep(ctx, 200*time.Millisecond)
+		err := fleet.Sleep(ctx, 200*time.Millisecond)
 		if err == nil {
 			err = g.Client.Do(ctx, "GET", g.node().Addr, "/jobs/"+r.Data.ID, "", nil, &r)
 		}
@@ -248,7 +248,7 @@ func (g *greedy) shouldRetry(ctx context.Context, err error) bool {
 	}
 	if !isOutage(err) {
 		g.Ledger.Report(fmt.Sprintf("the neighbor got an unexpected response: %v", err))
-		_ = sleep(ctx, greedyPause)
+		_ = fleet.Sleep(ctx, greedyPause)
 		return false
 	}
 	return true
@@ -260,7 +260,7 @@ func (g *greedy) search(ctx context.Context) {
 	case err == nil:
 		g.count("searches")
 	case g.shouldRetry(ctx, err):
-		_ = sleep(ctx, greedyPause)
+		_ = fleet.Sleep(ctx, greedyPause)
 	}
 }
 
@@ -282,21 +282,21 @@ func (g *greedy) export(ctx context.Context) {
 	}
 	if err != nil {
 		if g.shouldRetry(ctx, err) {
-			_ = sleep(ctx, greedyPause)
+			_ = fleet.Sleep(ctx, greedyPause)
 		}
 		return
 	}
 	g.count("exports")
 	for err == nil && ctx.Err() == nil {
 		if _, err = io.CopyN(io.Discard, res.Body, 2000); err == nil {
-			err = sleep(ctx, 100*time.Millisecond)
+			err = fleet.Sleep(ctx, 100*time.Millisecond)
 		}
 	}
 }
 
 // uploadSlowly starts an upload and sends one byte per second until the server responds or closes the connection.
 func (g *greedy) uploadSlowly(ctx context.Context) {
-	defer func() { _ = sleep(ctx, greedyPause) }()
+	defer func() { _ = fleet.Sleep(ctx, greedyPause) }()
 	addr := g.node().Addr
 	conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", addr)
 	if err != nil {

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"cardwall/perf/fleet"
 	"cardwall/perf/process"
 	"cardwall/perf/server"
 )
@@ -153,7 +154,7 @@ func (t *trialRun) eachRound(round func(n int) error) error {
 }
 
 // sleep waits for the duration d. It returns an error if the trial is interrupted.
-func (t *trialRun) sleep(d time.Duration) error { return sleep(t.ctx, d) }
+func (t *trialRun) sleep(d time.Duration) error { return fleet.Sleep(t.ctx, d) }
 
 // waitUntil polls met until it returns true. After the timeout, waitUntil returns an error that begins with problem. It
 // also returns an error if the trial is interrupted.
@@ -195,14 +196,4 @@ func (t *trialRun) newServer(name, database string, env ...string) (*server.Serv
 func start(ctx context.Context, n *server.Server) error {
 	_, err := n.Start(ctx)
 	return err
-}
-
-// sleep waits for the duration d. It returns an error if ctx ends first.
-func sleep(ctx context.Context, d time.Duration) error {
-	select {
-	case <-time.After(d):
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
 }
