@@ -188,6 +188,28 @@ test('changes made offline are sent once when the server is back', async ({ page
   await expect.poll(() => titles(page, 'Doing')).toEqual(['One', 'Four', 'Made offline'])
 })
 
+test('changes that wait are sent although the board is closed, and it shows them when it is opened again', async ({
+  page,
+  world,
+}) => {
+  await page.route('**/api/**', (route) => (route.request().method() === 'GET' ? route.fallback() : route.abort()))
+  await page.keyboard.press('j')
+  await page.keyboard.press('Alt+Shift+ArrowRight')
+  await expect(page.getByText('1 change is waiting to be saved')).toBeVisible({ timeout: 15_000 })
+  const home = page.getByRole('link', { name: 'Home', exact: true })
+  const waiting = page.getByText('Your changes will be saved when the connection is restored.')
+  await home.click()
+  await expect(waiting).toBeVisible()
+  await page.goBack()
+  await expect.poll(() => titles(page, 'Doing')).toEqual(['One', 'Four'])
+  await home.click()
+  await expect(waiting).toBeVisible()
+  await page.unroute('**/api/**')
+  await expect(waiting).toBeHidden({ timeout: 35_000 })
+  const card = await callApi<{ listId: string }>(page, 'GET', `/public/v1/cards/${world.cards.One}`)
+  expect(card.listId).toBe(world.lists.Doing)
+})
+
 test('a rejected change is reverted, and other changes stay', async ({ page }) => {
   await page.route('**/cards/*/move', (route) =>
     route.fulfill({ status: 403, json: { error: { code: 'forbidden', message: 'The list is full.' } } }),

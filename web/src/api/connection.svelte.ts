@@ -1,7 +1,7 @@
 // The state of the connection to the server. Waiting requests retry as soon as the connection is restored.
 
-/** The number of requests that are waiting for the connection. */
-let waiting = $state(0)
+/** The numbers of requests, and of closed pages with unsent changes, that are waiting for the connection. */
+const waiting = $state({ request: 0, change: 0 })
 let online = $state(navigator.onLine)
 /** The functions that end the long pauses in progress. */
 let endPauses: (() => void)[] = []
@@ -19,17 +19,21 @@ addEventListener('online', () => {
 addEventListener('offline', () => (online = false))
 
 export const connection = {
-  /** Why requests are waiting, as a sentence, or null if none are waiting. */
+  /** Why requests or changes are waiting, as a sentence, or null if none are waiting. */
   get problem(): string | null {
-    return waiting === 0 ? null : this.reason
+    return waiting.request + waiting.change === 0 ? null : this.reason
+  },
+  /** Whether changes are waiting although their page is closed. */
+  get unsent(): boolean {
+    return waiting.change > 0
   },
   get reason(): string {
     return online ? 'Can’t reach the server.' : 'You are offline.'
   },
-  /** Registers a waiting request. The returned function unregisters it. */
-  wait(): () => void {
-    waiting++
-    return () => waiting--
+  /** Registers a waiting request, or a closed page with unsent changes. The returned function unregisters it. */
+  wait(what: keyof typeof waiting = 'request'): () => void {
+    waiting[what]++
+    return () => waiting[what]--
   },
   /** Called when the server responds. Makes all waiting requests retry. */
   restored(): void {

@@ -55,17 +55,7 @@ export class BoardStore {
   /** The key of the draft with the most recently rejected text. */
   rejectedDraft = $state<string | null>(null)
 
-  readonly queue = new OperationQueue({
-    send: ({ operation, key, at }) => send(operation, key, { ...this.#context(), now: at }),
-    onChange: () => this.#fold(),
-    onSent: (sent, result, assigned) => this.#confirm(sent, result, assigned),
-    onRejected: (rejected, dropped, thrown) => this.#reject(rejected, dropped, thrown),
-    onAbandoned: (dropped) => this.#restoreDrafts(dropped),
-    onReleased: (keys) => this.history.drop((step) => step.held?.some((key) => keys.includes(key)) ?? false),
-    onReachable: (reachable) => (this.offline = !reachable),
-    onResumed: () => void this.#catchUp(),
-  })
-
+  readonly queue: OperationQueue
   readonly history = new UndoHistory<UndoStep>((step) => {
     if (step.held) this.queue.cancel(step.held)
     else this.queue.add(step.operations, step.onDone)
@@ -91,6 +81,16 @@ export class BoardStore {
   #changeListeners: ((change: Change) => void)[] = []
 
   constructor(readonly id: string) {
+    this.queue = OperationQueue.of(`board ${id}`, {
+      send: ({ operation, key, at }) => send(operation, key, { ...this.#context(), now: at }),
+      onChange: () => this.#fold(),
+      onSent: (sent, result, assigned) => this.#confirm(sent, result, assigned),
+      onRejected: (rejected, dropped, thrown) => this.#reject(rejected, dropped, thrown),
+      onAbandoned: (dropped) => this.#restoreDrafts(dropped),
+      onReleased: (keys) => this.history.drop((step) => step.held?.some((key) => keys.includes(key)) ?? false),
+      onReachable: (reachable) => (this.offline = !reachable),
+      onResumed: () => void this.#catchUp(),
+    })
     const opened = prefetchedBoard(id)
     if (opened) this.#show(opened)
   }
@@ -314,6 +314,9 @@ export class BoardStore {
       case 'gone':
         this.failure = new ApiError(404, 'not_found', 'You no longer have access to this board.')
         this.view = null
+        return
+      case 'missed':
+        void this.#load()
         return
       case 'stream':
         // A lost stream reports every failed attempt to reconnect, so keep an interval that is already running.

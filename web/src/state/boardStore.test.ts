@@ -283,6 +283,21 @@ describe('attached files', () => {
   })
 })
 
+test('a board that is opened again shows the changes that wait', async () => {
+  handlers['PATCH /cards/a'] = () => ({ status: 503, body: {} })
+  store.do(operation('update_card', { cardId: 'a', title: 'As typed' }))
+  await vi.advanceTimersByTimeAsync(10_000)
+  store.close()
+  const reopened = new BoardStore('brd_1')
+  await reopened.open()
+  expect(reopened.view?.cards.get('a')?.title).toBe('As typed')
+  handlers['PATCH /cards/a'] = () => ({ body: { data: card('a', { title: 'As saved' }) } })
+  handlers['GET /boards/brd_1/changes'] = () => ({ body: { data: [], version: 5 } })
+  await vi.advanceTimersByTimeAsync(60_000)
+  expect(reopened.view?.cards.get('a')?.title).toBe('As saved')
+  reopened.close()
+})
+
 describe('changes by others', () => {
   test('after many new cards, the board is reloaded instead of each card', async () => {
     const cards = Array.from({ length: 100 }, (_, i) => `crd_${i}`)

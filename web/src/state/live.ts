@@ -14,6 +14,8 @@ export type Message =
   | { kind: 'presence'; boardId: string; people: Person[] }
   | { kind: 'gone'; boardId: string }
   | { kind: 'notifications'; unread: number; newest: string }
+  /** Reports that this tab has made changes that its open pages do not know. */
+  | { kind: 'missed' }
   /** Reports whether the stream is connected. */
   | { kind: 'stream'; up: boolean }
 
@@ -112,7 +114,8 @@ function receive(message: TabMessage): void {
   deliver(message)
 }
 
-function deliver(message: Message): void {
+/** Calls the listeners of this tab. */
+export function deliver(message: Message): void {
   if (message.kind === 'notifications') {
     for (const listener of notificationListeners) listener(message)
     return

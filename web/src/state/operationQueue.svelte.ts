@@ -1,8 +1,12 @@
 // The operations that the server has not performed yet. Waiting operations are sent
-// in order. Held operations wait for a few seconds first, so that they can be canceled.
+// in order. Held operations wait for a few seconds first, so that they can be canceled. A
+// queue whose page was closed goes on until everything is sent.
 import { ApiError } from '../api/client'
+import { connection } from '../api/connection.svelte'
 import { randomId } from '../lib/id'
+import { deliver } from './live'
 import { assignedId, refersTo, replaceId, type Operation } from './operations'
+import { onSessionCleared, session } from './session.svelte'
 
 /** An operation that the server has not performed yet. */
 export type Pending = {
@@ -44,6 +48,13 @@ const holdTime = 8000
 /** The delays between attempts in ms. The last delay repeats. */
 const retryDelays = [1000, 2000, 4000, 8000, 15_000, 30_000]
 
+/** The queues with unsent operations whose pages were closed. */
+const closedQueues = new Set<OperationQueue>()
+
+onSessionCleared(() => {
+  for (const queue of closedQueues) queue.discard()
+})
+
 /**
  * Sends operations one after another. If the server is unreachable or the rate limit is
  * reached, the queue pauses, then retries the same operation.
@@ -53,11 +64,24 @@ export class OperationQueue {
   waiting = $state.raw<readonly Pending[]>([])
   #held: readonly Pending[] = []
   #sending = false
-  #paused = false
+  #closed = false
+  /** Why sending is paused, or null. */
+  #problem: ApiError | null = null
   #attempt = 0
   #retry: ReturnType<typeof setTimeout> | undefined
+  #endWait: (() => void) | undefined
 
-  constructor(private readonly owner: QueueOwner) {}
+  private constructor(
+    private readonly page: string,
+    private owner: QueueOwner,
+  ) {}
+
+  /** Returns the queue of a page. It starts with the operations that were unsent when the page was closed. */
+  static of(page: string, owner: QueueOwner): OperationQueue {
+    const queue = [...closedQueues].find((q) => q.page === page) ?? new OperationQueue(page, owner)
+    queue.owner = owner
+    return queue
+  }
 
   /** All operations that the server has not performed yet, in order. */
   get unsent(): readonly Pending[] {
@@ -66,23 +90,31 @@ export class OperationQueue {
 
   /** Whether sending is paused until the next retry. */
   get paused(): boolean {
-    return this.#paused
+    return this.#problem !== null
   }
 
   /** Starts listening to the browser. Resumes when it is online, and sends held operations when the page closes. */
   open(): void {
-    addEventListener('online', this.resume)
-    addEventListener('beforeunload', this.#onBeforeUnload)
-    addEventListener('pagehide', this.#onPageHide)
+    this.#closed = false
+    this.#end()
+    this.#listen()
+    void this.#dispatch()
   }
 
-  /** Sends the held operations, and stops retrying. */
+  /** Sends the held operations. The queue ends when everything is sent. */
   close(): void {
+    if (session.userId === null) this.discard()
     this.#release(this.#held.map((p) => p.key))
-    clearTimeout(this.#retry)
-    removeEventListener('online', this.resume)
-    removeEventListener('beforeunload', this.#onBeforeUnload)
-    removeEventListener('pagehide', this.#onPageHide)
+    this.#closed = true
+    if (this.waiting.length === 0) this.#end()
+    else this.#continue()
+  }
+
+  /** Drops all operations. */
+  discard(): void {
+    this.waiting = []
+    this.#held = []
+    this.#end()
   }
 
   /** Adds operations, sends them, and returns their keys. `onDone` is called with the result of the last one. */
@@ -91,6 +123,7 @@ export class OperationQueue {
     const last = added.at(-1)
     if (last) last.onDone = onDone
     this.waiting = [...this.waiting, ...added]
+    if (this.#closed) this.#continue() // a message of the page offers to undo a change
     this.owner.onChange?.()
     void this.#dispatch()
     return added.map((p) => p.key)
@@ -114,12 +147,41 @@ export class OperationQueue {
 
   /** Ends a pause and retries immediately. */
   resume = (): void => {
-    if (!this.#paused) return
-    this.#paused = false
+    if (!this.paused) return
+    this.#problem = null
     clearTimeout(this.#retry)
     void this.#dispatch().then(() => {
-      if (!this.#paused) this.owner.onResumed?.()
+      if (!this.paused) this.owner.onResumed?.()
     })
+  }
+
+  #listen(): void {
+    addEventListener('online', this.resume)
+    addEventListener('beforeunload', this.#onBeforeUnload)
+    addEventListener('pagehide', this.#onPageHide)
+  }
+
+  /** Continues although the page is closed. */
+  #continue(): void {
+    closedQueues.add(this)
+    this.#listen()
+    this.#updateWait()
+  }
+
+  #end(): void {
+    clearTimeout(this.#retry)
+    this.#problem = null
+    closedQueues.delete(this)
+    this.#updateWait()
+    removeEventListener('online', this.resume)
+    removeEventListener('beforeunload', this.#onBeforeUnload)
+    removeEventListener('pagehide', this.#onPageHide)
+  }
+
+  /** Lets all pages show while the changes of this closed page wait for the connection. */
+  #updateWait(): void {
+    this.#endWait?.()
+    this.#endWait = this.#closed && this.#problem?.unreachable ? connection.wait('change') : undefined
   }
 
   #release(keys: readonly string[]): void {
@@ -132,9 +194,9 @@ export class OperationQueue {
   }
 
   async #dispatch(): Promise<void> {
-    if (this.#sending || this.#paused) return
+    if (this.#sending || this.paused) return
     this.#sending = true
-    while (this.waiting.length > 0 && !this.#paused) {
+    while (this.waiting.length > 0 && !this.paused) {
       const next = this.waiting[0]!
       try {
         const result = await this.owner.send(next)
@@ -148,6 +210,9 @@ export class OperationQueue {
       }
     }
     this.#sending = false
+    if (!this.#closed || this.waiting.length > 0) return
+    this.#end()
+    deliver({ kind: 'missed' })
   }
 
   #confirm(sent: Pending, result: unknown): void {
@@ -179,7 +244,8 @@ export class OperationQueue {
   }
 
   #pause(error: ApiError): void {
-    this.#paused = true
+    this.#problem = error
+    this.#updateWait()
     this.owner.onReachable(!error.unreachable)
     clearTimeout(this.#retry)
     const delay = retryDelays[Math.min(this.#attempt++, retryDelays.length - 1)]!

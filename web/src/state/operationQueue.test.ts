@@ -1,7 +1,11 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { ApiError } from '../api/client'
+import { connection } from '../api/connection.svelte'
 import { OperationQueue, type Pending, type QueueOwner } from './operationQueue.svelte'
 import { operation, type Operation } from './operations'
+import { clearSession, startSession } from './session.svelte'
+
+vi.mock('./live', () => ({ deliver: ({ kind }: { kind: string }) => log.push(`delivered ${kind}`) }))
 
 const title = (cardId: string, text: string): Operation => operation('update_card', { cardId, title: text })
 const newCard = (id: string): Operation => operation('create_card', { id, listId: 'l1', title: id, position: 'bottom' })
@@ -40,14 +44,20 @@ const owner: QueueOwner = {
 const unreachable = () => new ApiError(0, 'unreachable', 'No response')
 const sentOperations = () => attempts.map(describeOperation)
 
+const user = { id: 'usr_1', name: 'Ada', timeZone: 'UTC', theme: 'system' }
+
 beforeEach(() => {
   vi.useFakeTimers()
+  startSession({ user, workspaces: [], unread: 0, zoneOffsets: [] } as unknown as Parameters<typeof startSession>[0])
   responses = []
   attempts = []
   log = []
-  queue = new OperationQueue(owner)
+  queue = OperationQueue.of('page', owner)
 })
-afterEach(() => vi.useRealTimers())
+afterEach(() => {
+  queue.discard()
+  vi.useRealTimers()
+})
 
 describe('OperationQueue', () => {
   test('sends operations one after another, in order', async () => {
@@ -174,7 +184,7 @@ describe('held operations', () => {
     queue.hold([deletion])
     queue.close()
     await vi.advanceTimersByTimeAsync(100)
-    expect(log).toEqual(['released 1', 'sent delete_label'])
+    expect(log).toEqual(['released 1', 'sent delete_label', 'delivered missed'])
   })
 
   test('are sent when the page closes', () => {
@@ -183,5 +193,88 @@ describe('held operations', () => {
     dispatchEvent(new Event('pagehide'))
     expect(sentOperations()).toEqual(['delete_label'])
     queue.close()
+  })
+})
+
+describe('the queue of a closed page', () => {
+  test('retries until everything is sent, and shows that changes wait', async () => {
+    responses = [unreachable(), unreachable()]
+    queue.open()
+    queue.add([title('a', '1'), title('a', '2')])
+    await vi.advanceTimersByTimeAsync(20)
+    expect(connection.unsent).toBe(false)
+    queue.close()
+    expect(connection.unsent).toBe(true)
+    const guarded = new Event('beforeunload', { cancelable: true })
+    dispatchEvent(guarded)
+    expect(guarded.defaultPrevented).toBe(true)
+    await vi.advanceTimersByTimeAsync(5000)
+    expect(log.filter((line) => line.startsWith('sent'))).toEqual(['sent update_card a 1', 'sent update_card a 2'])
+    expect(connection.unsent).toBe(false)
+    const free = new Event('beforeunload', { cancelable: true })
+    dispatchEvent(free)
+    expect(free.defaultPrevented).toBe(false)
+  })
+
+  test('continues when the page is opened again', async () => {
+    responses = [unreachable()]
+    queue.open()
+    queue.add([title('a', '1')])
+    await vi.advanceTimersByTimeAsync(20)
+    queue.close()
+    const sent: string[] = []
+    const reopened = OperationQueue.of('page', { ...owner, onSent: (pending) => sent.push(describeOperation(pending)) })
+    expect(reopened.waiting.map(describeOperation)).toEqual(['update_card a 1'])
+    expect(OperationQueue.of('other page', owner).waiting).toEqual([])
+    reopened.open()
+    expect(connection.unsent).toBe(false)
+    await vi.advanceTimersByTimeAsync(20)
+    expect(sent).toEqual(['update_card a 1'])
+    reopened.close()
+  })
+
+  test('reports its changes to the pages that are open', async () => {
+    queue.open()
+    queue.add([title('a', '1')])
+    await vi.advanceTimersByTimeAsync(20)
+    queue.add([title('a', '2')])
+    queue.close()
+    await vi.advanceTimersByTimeAsync(20)
+    expect(log).toEqual(['sent update_card a 1', 'sent update_card a 2', 'delivered missed'])
+  })
+
+  test('sends a change that is undone later', async () => {
+    responses = [unreachable()]
+    queue.open()
+    queue.close()
+    queue.add([title('a', '1')])
+    await vi.advanceTimersByTimeAsync(20)
+    expect(connection.unsent).toBe(true)
+    dispatchEvent(new Event('online'))
+    await vi.advanceTimersByTimeAsync(20)
+    expect(log).toEqual(['unreachable', 'sent update_card a 1', 'delivered missed', 'resumed'])
+  })
+
+  test('drops its operations when the user signs out', async () => {
+    responses = [unreachable()]
+    queue.open()
+    queue.add([title('a', '1')])
+    await vi.advanceTimersByTimeAsync(20)
+    queue.close()
+    clearSession()
+    expect(connection.unsent).toBe(false)
+    await vi.advanceTimersByTimeAsync(60_000)
+    expect(attempts).toHaveLength(1)
+  })
+
+  test('drops its operations if the user signed out before', async () => {
+    responses = [unreachable()]
+    queue.open()
+    queue.add([title('a', '1')])
+    await vi.advanceTimersByTimeAsync(20)
+    clearSession()
+    queue.close()
+    await vi.advanceTimersByTimeAsync(60_000)
+    expect(attempts).toHaveLength(1)
   })
 })

@@ -50,19 +50,20 @@ export class CalendarStore {
   #timers = new Map<string, ReturnType<typeof setTimeout>>()
   #lastUndo: UndoStep | null = null
 
-  readonly #queue = new OperationQueue({
-    send: (pending) => this.#send(pending),
-    onSent: (_sent, response) => this.#confirm(toCalendarCard(response as Card)),
-    onRejected: (_rejected, _dropped, thrown) => toast(reason(thrown), { tone: 'bad' }),
-    onReachable: (reachable) => (this.offline = !reachable),
-  })
-
+  readonly #queue: OperationQueue
   readonly history = new UndoHistory<UndoStep>((step) => this.#queue.add([step.operation]))
 
   constructor(
     readonly workspaceId: string,
     readonly timeZone: string,
-  ) {}
+  ) {
+    this.#queue = OperationQueue.of(`calendar ${workspaceId}`, {
+      send: (pending) => this.#send(pending),
+      onSent: (_sent, response) => this.#confirm(toCalendarCard(response as Card)),
+      onRejected: (_rejected, _dropped, thrown) => toast(reason(thrown), { tone: 'bad' }),
+      onReachable: (reachable) => (this.offline = !reachable),
+    })
+  }
 
   /** All loaded cards, by ID, with the pending operations applied. */
   readonly cards: ReadonlyMap<string, CalendarCard> = $derived.by(() => fold(this.#known, this.#queue.waiting))
@@ -184,7 +185,7 @@ export class CalendarStore {
     const unsubscribers = boardIds.slice(0, maxWatched).map((id) =>
       watch(id, (message) => {
         if (message.kind === 'change' && message.change.client !== clientId) this.#scheduleReload()
-        else if (message.kind === 'gone') this.#scheduleReload()
+        else if (message.kind === 'gone' || message.kind === 'missed') this.#scheduleReload()
       }),
     )
     const onVisibilityChange = () => {

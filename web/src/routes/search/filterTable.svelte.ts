@@ -36,7 +36,7 @@ export class FilterTable {
   #filterId = ''
   #sort: Sort = ''
 
-  readonly #queue = new OperationQueue({
+  readonly #queue = OperationQueue.of('filter', {
     send: ({ operation, key, at }) => send(operation, key, { boardId: '', me: session.me, now: at }),
     onSent: (_sent, result) => this.#confirm(result as Card),
     onRejected: ({ operation, key }, _dropped, thrown) => {
@@ -146,7 +146,7 @@ export class FilterTable {
     }
     const unsubscribers = (boards ? boards.split(',') : []).map((id) =>
       watch(id, (message) => {
-        if (message.kind === 'gone') schedule()
+        if (message.kind === 'gone' || message.kind === 'missed') schedule()
         if (message.kind !== 'change' || message.change.client === clientId) return
         if (!message.change.cardId) {
           this.#requested.delete(id)
