@@ -9,6 +9,17 @@ import (
 	"cardwall/internal/store"
 )
 
+// searchGrammar describes the grammar of package query to those who write a query.
+const searchGrammar = "A card must match every term of q; a term with - in front must not match. Terms are a word, a " +
+	"\"phrase\", the beginning of a word (plan*), or key:value. Commas between values mean or; quote values with spaces. " +
+	"is: open, done, archived, overdue, assigned, unassigned, checked or unchecked. has: and no: description, " +
+	"checklist, comment, attachment, due, start, assignee or label. board:, list: and label: a name or an id. " +
+	"member:, creator: and commenter: a name, an email address, an id or me. due:, start:, created:, updated: and " +
+	"completed: a date, >date, date..date, today, week, month or a number of days; due: also overdue or none. " +
+	"title:, description:, comment:, checklist: and attachment: a word or phrase. sort: position, due, start, " +
+	"created, updated or title, with - in front for descending order. For example: is:open member:me due:week " +
+	"-label:\"On hold\" sort:due."
+
 // SearchCardsInput is the input of SearchCards.
 type SearchCardsInput struct {
 	Q           string `json:"q" maxLength:"16384" doc:"The search text, such as: is:open label:bug due:week \"exact phrase\" word*." example:"is:open release"`

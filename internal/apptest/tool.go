@@ -125,6 +125,9 @@ func (p *Person) ToolOf(rpc RPCResponse) ToolResponse {
 	a.Text = text.String()
 	structured, _ := rpc.Result["structuredContent"].(map[string]any)
 	a.Data = structured["data"]
+	if _, ok := structured["data"]; !ok && !a.Failed {
+		p.T.Errorf("tools/call: got the structured content %v, want data, as the output schema requires", structured)
+	}
 	a.Next, _ = structured["nextCursor"].(string)
 	if v, ok := structured["boardVersion"].(float64); ok {
 		a.Version = int64(v)

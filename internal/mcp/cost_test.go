@@ -1,6 +1,7 @@
 package mcp_test
 
 import (
+	"bytes"
 	"os"
 	"regexp"
 	"slices"
@@ -29,30 +30,26 @@ func TestDocumentedCosts(t *testing.T) {
 	} {
 		var list struct {
 			Result struct {
-				Tools []jsontext.Value `json:"tools"`
+				Tools jsontext.Value `json:"tools"`
 			} `json:"result"`
 		}
 		if err := json.Unmarshal(w.ada.With(scopes...).RPC(apptest.Stateless, "tools/list", nil).Raw, &list); err != nil {
 			t.Fatal(err)
 		}
-		size := 0
-		for _, tool := range list.Result.Tools {
-			size += len(tool)
-		}
-		row := regexp.MustCompile(`(?m)^\| ` + name + ` \| (\d+) \| [\d,]+ \| ([\d,]+) \|$`).FindStringSubmatch(string(text))
+		count := bytes.Count(list.Result.Tools, []byte(`"inputSchema":`))
+		row := regexp.MustCompile(`(?m)^\| ` + name + ` \| (\d+) \| ([\d,]+) \|$`).FindStringSubmatch(string(text))
 		if row == nil {
 			t.Fatalf("docs/mcp.md has no row for %s", name)
 		}
-		if got := strconv.Itoa(len(list.Result.Tools)); row[1] != got {
+		if got := strconv.Itoa(count); row[1] != got {
 			t.Errorf("docs/mcp.md, scopes %s: got %s tools, want %s", name, row[1], got)
 		}
-		tokens, err := strconv.Atoi(strings.ReplaceAll(row[2], ",", ""))
+		documented, err := strconv.Atoi(strings.ReplaceAll(row[2], ",", ""))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if actual := size / tokenLength; actual < tokens*9/10 || actual > tokens*11/10 {
-			t.Errorf("docs/mcp.md, scopes %s: got %d tokens, want about %d for %d tools", name, tokens, actual,
-				len(list.Result.Tools))
+		if actual := tokens(t, list.Result.Tools); actual < documented*9/10 || actual > documented*11/10 {
+			t.Errorf("docs/mcp.md, scopes %s: got %d tokens, want about %d", name, documented, actual)
 		}
 	}
 }

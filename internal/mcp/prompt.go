@@ -26,7 +26,8 @@ const instructions = "Cardwall manages work on boards: workspaces contain boards
 	"Give every change its own idempotencyKey, and reuse the key when you repeat the call. " +
 	"An error says what failed and what to do next. " +
 	"Tools marked destructive overwrite or delete data: call them only for what the person asked for. " +
-	"Ask before you delete something, share a board or invite someone. Times are UTC; dates are YYYY-MM-DD."
+	"Ask before you delete something, share a board or invite someone. Times are UTC; dates are YYYY-MM-DD. " +
+	`A position is "top", "bottom", {"before": id} or {"after": id}, with the id of a sibling.`
 
 // maxGoal is the maximum length of an argument, in characters.
 const maxGoal = 4000

@@ -15,10 +15,6 @@ import (
 	"cardwall/internal/op"
 )
 
-// idLength is the maximum length of an id. The schemas omit it, because assistants
-// copy ids from results.
-const idLength = 64
-
 // pageSize is the default maximum number of records that a tool returns.
 const pageSize = 25
 
@@ -35,7 +31,7 @@ func newTool(r *op.Registry, o *op.Operation) (*tool, error) {
 		return nil, fmt.Errorf("describe tool %s: %w", o.Name, err)
 	}
 	t.listed = &sdk.Tool{
-		Name: o.Name, Description: o.Description, InputSchema: schema,
+		Name: o.Name, Title: titleOf(o.Name), Description: o.Description, InputSchema: schema, OutputSchema: resultSchema,
 		Annotations: &sdk.ToolAnnotations{
 			ReadOnlyHint: o.ReadOnly, DestructiveHint: new(o.Destructive), OpenWorldHint: new(false),
 			IdempotentHint: o.ReadOnly || o.Method != http.MethodPost,
@@ -45,13 +41,23 @@ func newTool(r *op.Registry, o *op.Operation) (*tool, error) {
 		t.listed.Description += " Returns a link to the document, which requires the same token, with the size and counts of the document."
 	}
 	if o.Starts() {
-		t.listed.Description += " If that takes longer than 20 seconds, returns a job. get_job returns its progress and result."
+		t.listed.Description += " After 20 seconds, returns a job, whose progress and result get_job returns."
 	}
 	if filters != nil {
-		t.listed.Description += " The filters are the same as in " + filtered + "."
+		t.listed.Description += " q can express more filters; see search_cards."
 	}
 	return t, nil
 }
+
+// titleOf returns the name of a tool in words.
+func titleOf(name string) string {
+	words := strings.ReplaceAll(name, "_", " ")
+	return strings.ToUpper(words[:1]) + words[1:]
+}
+
+// resultSchema is the schema of the structured content. It leaves out the fields of the
+// data, to save tokens; the OpenAPI document describes them.
+var resultSchema = jsonObject{"type": "object", "required": []string{"data"}}
 
 // schema returns the schema of the input. It is one object without references.
 func (t *tool) schema(r *op.Registry, filters []string) (jsontext.Value, error) {
@@ -75,17 +81,22 @@ func (t *tool) schema(r *op.Registry, filters []string) (jsontext.Value, error) 
 	write("properties")
 	token(jsontext.BeginObject)
 	for _, f := range t.Input.Fields {
+		isFilter := slices.Contains(filters, f.Name)
+		if isFilter && !slices.Contains(listedFilters, f.Name) {
+			continue
+		}
 		plain, err := plainSchema(r, f.Schema)
 		if err != nil {
 			return nil, err
 		}
 		switch {
 		case t.Paged && f.Name == "limit":
-			plain["description"] = fmt.Sprintf("Maximum number of records. Defaults to %d.", pageSize)
+			plain["description"] = fmt.Sprintf("Defaults to %d.", pageSize)
 		case t.Paged && f.Name == "view":
 			plain["description"] = "compact (the default) omits descriptions."
-		}
-		if slices.Contains(filters, f.Name) && f.Name != "limit" && f.Name != "cursor" && f.Name != "view" {
+		case t.Paged && f.Name == "cursor":
+			plain = jsonObject{"type": "string", "description": "The nextCursor of the previous page."}
+		case isFilter && t.Name != filtered || plain["description"] == "The id of the "+strings.TrimSuffix(f.Name, "Id")+".":
 			delete(plain, "description")
 		}
 		write(f.Name)
@@ -96,10 +107,7 @@ func (t *tool) schema(r *op.Registry, filters []string) (jsontext.Value, error) 
 	}
 	if t.Keyed() {
 		write(op.KeyField)
-		write(map[string]any{
-			"type": "string", "maxLength": op.MaxKey,
-			"description": "A unique string of your choice for this change. Reuse it if you repeat the call, so that the change is made only once.",
-		})
+		write(jsonObject{"type": "string"}) // the instructions explain it
 	}
 	token(jsontext.EndObject)
 	if len(required) > 0 {
@@ -116,18 +124,24 @@ func (t *tool) schema(r *op.Registry, filters []string) (jsontext.Value, error) 
 // This keeps the list of tools short, because models read all of it.
 const filtered = "list_cards"
 
-// filtersOf returns the names of the fields that an operation shares with filtered. It
-// returns nil for filtered itself, and for operations that share fewer than half of
-// its fields.
+// listedFilters are the card filters that tools list. Tools accept all others, too, but
+// a model does as well with q.
+var listedFilters = []string{
+	"list", "label", "assignee", "done", "due", "dueFrom", "dueTo", "completedFrom", "updatedFrom", "q", "sort",
+}
+
+// filtersOf returns the names of the card filters of an operation. It returns nil for
+// operations with fewer than half of the filters of the tool filtered.
 func filtersOf(r *op.Registry, o *op.Operation) []string {
 	describes := r.Named(filtered)
-	if describes == nil || o == describes {
+	if describes == nil {
 		return nil
 	}
 	var names []string
 	for _, f := range o.Input.Fields {
 		if slices.ContainsFunc(describes.Input.Fields, func(g op.Field) bool {
-			return g.Name == f.Name && g.In == op.InQuery && g.Schema.Description == f.Schema.Description
+			return g.Name == f.Name && g.In == op.InQuery && g.Schema.Description == f.Schema.Description &&
+				!slices.Contains([]string{"view", "limit", "cursor"}, g.Name)
 		}) {
 			names = append(names, f.Name)
 		}
@@ -138,8 +152,13 @@ func filtersOf(r *op.Registry, o *op.Operation) []string {
 	return names
 }
 
-// plainSchema returns a schema as JSON with references resolved. It omits keywords
-// that are of little use to a model, to save tokens.
+// omittedKeywords are of little use to a model. Errors name the limits of a field.
+var omittedKeywords = []string{
+	"additionalProperties", "examples", "format", "maxItems", "maxLength", "minLength", "minimum", "x-scope",
+}
+
+// plainSchema returns a schema as JSON with references resolved and without
+// omittedKeywords, to save tokens.
 func plainSchema(r *op.Registry, s *huma.Schema) (map[string]any, error) {
 	text, err := json.Marshal(s)
 	if err != nil {
@@ -163,7 +182,7 @@ func plainSchema(r *op.Registry, s *huma.Schema) (map[string]any, error) {
 		}
 		return target, nil
 	}
-	for _, name := range []string{"examples", "format", "x-scope"} {
+	for _, name := range omittedKeywords {
 		delete(plain, name)
 	}
 	// Split lists of types, because some models support only one type per schema.
@@ -174,9 +193,6 @@ func plainSchema(r *op.Registry, s *huma.Schema) (map[string]any, error) {
 			each[i] = map[string]any{"type": name}
 		}
 		plain["anyOf"] = each
-	}
-	if plain["maxLength"] == float64(idLength) {
-		delete(plain, "maxLength")
 	}
 	for name, property := range s.Properties {
 		if plain["properties"].(map[string]any)[name], err = plainSchema(r, property); err != nil {
@@ -194,9 +210,15 @@ func plainSchema(r *op.Registry, s *huma.Schema) (map[string]any, error) {
 		}
 		each := make([]any, len(alternatives))
 		for i := range alternatives {
-			if each[i], err = plainSchema(r, alternatives[i]); err != nil {
+			alternative, err := plainSchema(r, alternatives[i])
+			if err != nil {
 				return nil, err
 			}
+			properties, _ := alternative["properties"].(jsonObject)
+			for _, property := range properties {
+				delete(property.(jsonObject), "description") // the instructions explain positions
+			}
+			each[i] = alternative
 		}
 		plain[key] = each
 	}
