@@ -12,12 +12,14 @@ import (
 // refusalBody is the structured content of an error.
 type refusalBody struct {
 	Error struct {
-		Code       board.Code     `json:"code"`
-		Message    string         `json:"message"`
-		Reason     board.Reason   `json:"reason,omitzero"`
-		Details    []board.Detail `json:"details,omitempty"`
-		Next       string         `json:"next"`
-		RetryAfter int            `json:"retryAfter,omitzero"` // seconds
+		Code    board.Code     `json:"code"`
+		Message string         `json:"message"`
+		Reason  board.Reason   `json:"reason,omitzero"`
+		Details []board.Detail `json:"details,omitempty"`
+		Next    string         `json:"next"`
+		// The seconds after which to try again. RetryAfter is the name of earlier versions.
+		RetryAfterSeconds int `json:"retryAfterSeconds,omitzero"`
+		RetryAfter        int `json:"retryAfter,omitzero"`
 	} `json:"error"`
 }
 
@@ -25,8 +27,9 @@ type refusalBody struct {
 func refusal(f *board.Fault) outcome {
 	var r refusalBody
 	r.Error.Code, r.Error.Message, r.Error.Reason, r.Error.Details = f.Code, f.Message, f.Reason, f.Details
-	r.Error.RetryAfter = int((f.RetryAfter + time.Second - 1) / time.Second)
-	r.Error.Next = next(f, r.Error.RetryAfter)
+	r.Error.RetryAfterSeconds = int((f.RetryAfter + time.Second - 1) / time.Second)
+	r.Error.RetryAfter = r.Error.RetryAfterSeconds
+	r.Error.Next = next(f, r.Error.RetryAfterSeconds)
 	body, err := json.Marshal(r)
 	if err != nil {
 		body = []byte(`{"error":{"code":"internal","message":"The error could not be encoded.","next":"Tell the person."}}`)

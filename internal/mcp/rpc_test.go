@@ -199,7 +199,7 @@ func TestRateLimitGivesTheRetryTime(t *testing.T) {
 					rpc.Header)
 			}
 			if after := rpc.Header.Get("Retry-After"); !strings.Contains(a.Text, "wait "+after+" s") ||
-				!strings.Contains(string(rpc.Raw), `"retryAfter":`+after) {
+				!strings.Contains(string(rpc.Raw), `"retryAfterSeconds":`+after+`,"retryAfter":`+after) {
 				t.Errorf("got %s, want the same time as in Retry-After: %s", rpc.Raw, after)
 			}
 			if stateless := strings.Contains(string(rpc.Raw),
