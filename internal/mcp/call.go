@@ -122,7 +122,8 @@ func (e *Endpoint) faultOf(ctx context.Context, name string, req *request, err e
 // the token's scopes do not allow.
 func (e *Endpoint) guard(next sdk.MethodHandler) sdk.MethodHandler {
 	return func(ctx context.Context, method string, r sdk.Request) (result sdk.Result, err error) {
-		caller := requestOf(ctx).caller
+		req := requestOf(ctx)
+		caller := req.caller
 		defer func() {
 			if v := recover(); v != nil {
 				e.Log.ErrorContext(ctx, "panic", "request", caller.RequestID, "method", method,
@@ -137,7 +138,10 @@ func (e *Endpoint) guard(next sdk.MethodHandler) sdk.MethodHandler {
 		if list, ok := result.(*sdk.ListToolsResult); ok && err == nil {
 			list.Tools = slices.DeleteFunc(list.Tools, func(listed *sdk.Tool) bool {
 				t := e.tools[listed.Name]
-				return t != nil && !caller.Has(t.Scope)
+				if t == nil {
+					return listed.Name == otherTools && req.selected == nil
+				}
+				return !caller.Has(t.Scope) || !req.selected.has(t)
 			})
 		}
 		return result, err

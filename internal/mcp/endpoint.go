@@ -39,6 +39,7 @@ type Endpoint struct {
 	Config
 	base       *url.URL
 	tools      map[string]*tool
+	toolsets   toolsets
 	sdk        http.Handler
 	serverInfo []byte // name and version of the server, as JSON
 
@@ -60,15 +61,17 @@ func New(c Config) (*Endpoint, error) {
 	e.readers.New, e.buffers.New = newReader, func() any { return new([]byte) }
 	e.serverInfo = appendText([]byte(`{"name":"cardwall","title":"Cardwall","version":`), []byte(c.Version))
 	e.serverInfo = append(appendText(append(e.serverInfo, `,"websiteUrl":`...), []byte(c.BaseURL)), '}')
+	var tools []*tool
 	for _, o := range c.Registry.All() {
 		if o.IsTool() {
 			t, err := newTool(c.Registry, o)
 			if err != nil {
 				return nil, err
 			}
-			e.tools[o.Name] = t
+			tools, e.tools[o.Name] = append(tools, t), t
 		}
 	}
+	e.toolsets = newToolsets(tools)
 	server := e.newServer()
 	e.sdk = sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return server }, &sdk.StreamableHTTPOptions{
 		Stateless: true, JSONResponse: true, DisableLocalhostProtection: true,
@@ -78,7 +81,8 @@ func New(c Config) (*Endpoint, error) {
 }
 
 // newServer returns the SDK server. All requests share it, because creating a server
-// is expensive. It lists all tools; guard removes those that a token cannot use.
+// is expensive. It lists all tools; guard removes those
+// that a token cannot use or that an address does not select.
 func (e *Endpoint) newServer() *sdk.Server {
 	info := &sdk.Implementation{Name: "cardwall", Title: "Cardwall", Version: e.Version, WebsiteURL: e.BaseURL}
 	s := sdk.NewServer(info, &sdk.ServerOptions{
@@ -96,6 +100,7 @@ func (e *Endpoint) newServer() *sdk.Server {
 			s.AddTool(t.listed, e.callTool)
 		}
 	}
+	e.addOtherTools(s)
 	e.addResources(s)
 	e.addPrompts(s)
 	if e.Extra != nil {
@@ -118,10 +123,12 @@ func cacheable(_ context.Context, r sdk.Request, c *sdk.Cacheable) {
 	}
 }
 
-// request holds the caller and the response writer of the current request.
+// request holds the caller, the selected tools and the response writer of the current
+// request.
 type request struct {
-	caller board.Caller
-	writer http.ResponseWriter
+	caller   board.Caller
+	selected selection
+	writer   http.ResponseWriter
 }
 
 type requestKey struct{}

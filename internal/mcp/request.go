@@ -43,11 +43,15 @@ func (e *Endpoint) Serve(w http.ResponseWriter, r *http.Request, caller board.Ca
 			Message: "Content-Type must be application/json.",
 		}
 	}
+	selected, err := e.toolsets.selectedBy(r.URL.Query())
+	if err != nil {
+		return err
+	}
 	body, err := readBody(w, r)
 	if err != nil {
 		return err
 	}
-	ctx := context.WithValue(r.Context(), requestKey{}, &request{caller: caller, writer: w})
+	ctx := context.WithValue(r.Context(), requestKey{}, &request{caller: caller, selected: selected, writer: w})
 	ctx, cancel := context.WithTimeout(ctx, e.Deadline)
 	defer cancel()
 	r = r.WithContext(ctx)
