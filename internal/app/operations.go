@@ -268,6 +268,9 @@ func registerCards(r *op.Registry) {
 	op.Command(r, "create_card", "POST /cards", "Create a card in a list.", CreateCard, op.Creates)
 	op.Command(r, "update_card", "PATCH /cards/{cardId}",
 		"Change a card's title or description, or whether it is done.", UpdateCard)
+	op.Command(r, "update_cards", "PATCH /boards/{boardId}/cards",
+		"Change up to 100 cards of a board in the same way: move, label, assign, schedule, complete, archive or comment "+
+			"on them. Either all cards change, or none.", UpdateCards)
 	op.Command(r, "move_card", "POST /cards/{cardId}/move",
 		"Move a card to a position in a list on the same board.", MoveCard)
 	op.Command(r, "move_card_to_board", "POST /cards/{cardId}/move-to-board",
@@ -323,15 +326,12 @@ func registerAttachments(r *op.Registry) {
 	op.Query(r, "list_attachments", "GET /cards/{cardId}/attachments",
 		"List the attachments of a card, oldest first.", ListAttachments)
 	op.Command(r, "add_attachment", "POST /cards/{cardId}/attachments",
-		"Add a link to a card, or a file over REST.",
-		AddAttachment, op.Creates)
-	op.Query(r, "get_attachment", "GET /attachments/{attachmentId}",
-		"Get an attachment.", GetAttachment)
+		"Add a link to a card, or a file over REST.", AddAttachment, op.Creates)
+	op.Query(r, "get_attachment", "GET /attachments/{attachmentId}", "Get an attachment.", GetAttachment)
 	op.Command(r, "update_attachment", "PATCH /attachments/{attachmentId}",
 		"Rename an attachment, or make it the cover.", UpdateAttachment)
 	op.Command(r, "delete_attachment", "DELETE /attachments/{attachmentId}",
-		"Remove an attachment.",
-		DeleteAttachment)
+		"Remove an attachment.", DeleteAttachment)
 	op.Contents(r, "download_attachment", "GET /attachments/{attachmentId}/content",
 		"Download an attached file. Supports range requests and If-None-Match. Pictures, PDF, video and plain text can be "+
 			"shown by a browser. Other files are always downloaded.",

@@ -91,10 +91,13 @@ var samples = map[string]func(w *world) fields{
 		return fields{"listId": w.make("create_list", fields{"boardId": w.board, "name": "On its way"}), "boardId": w.second}
 	},
 
-	"list_cards":         onBoard(nil),
-	"get_card":           onCard(nil),
-	"create_card":        func(w *world) fields { return fields{"listId": w.list, "title": "New"} },
-	"update_card":        onCard(fields{"title": "Two press releases"}),
+	"list_cards":  onBoard(nil),
+	"get_card":    onCard(nil),
+	"create_card": func(w *world) fields { return fields{"listId": w.list, "title": "New"} },
+	"update_card": onCard(fields{"title": "Two press releases"}),
+	"update_cards": func(w *world) fields {
+		return fields{"boardId": w.board, "cardIds": []string{w.newCard(), w.newCard()}, "done": true}
+	},
 	"move_card":          func(w *world) fields { return fields{"cardId": w.card, "listId": w.list} },
 	"copy_card":          onCard(fields{"title": "Press release for May", "includeAssignees": false}),
 	"move_card_to_board": func(w *world) fields { return fields{"cardId": w.newCard(), "listId": w.away} },

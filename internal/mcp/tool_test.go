@@ -80,7 +80,7 @@ func TestToolsThatOverwriteAreDestructive(t *testing.T) {
 	destructive := []string{
 		"trash_board", "withdraw_invitation", "remove_board_member", "delete_checklist", "delete_checklist_item",
 		"delete_comment", "delete_attachment", "delete_label",
-		"delete_saved_filter", "clear_card_due", "update_board", "update_list", "update_card", "update_checklist",
+		"delete_saved_filter", "clear_card_due", "update_board", "update_list", "update_card", "update_cards", "update_checklist",
 		"update_checklist_item", "update_label",
 		"update_saved_filter", "update_attachment", "edit_comment", "set_card_due", "set_card_labels", "set_card_assignees", "share_board",
 		"move_card_to_board", "move_list_to_board",
