@@ -71,6 +71,40 @@ func ApplicationDocument(r *op.Registry, version string) *huma.OpenAPI {
 }
 
 func document(r *op.Registry, version string, application bool) *huma.OpenAPI {
+	doc := newDocument(version, application)
+	r.Schemas.Map()["Error"] = errorSchema()
+	for _, status := range errorStatuses() {
+		doc.Components.Responses[responseName(status)] = errorResponse(status)
+	}
+	areas, calls := map[string][]string{}, examples()
+	for _, o := range r.All() {
+		if (o.Audience != op.Public) != application {
+			continue
+		}
+		areas[o.Area] = append(areas[o.Area], o.Name)
+		if o.Cached() || o.HasContent() {
+			doc.Components.Headers["ETag"] = tagHeader()
+		}
+		entry := describe(r, o)
+		calls[o.Name].addTo(entry)
+		doc.AddOperation(entry)
+	}
+	for _, a := range r.Areas {
+		if names := areas[a.Name]; names != nil {
+			doc.Tags = append(doc.Tags, &huma.Tag{
+				Name: a.Name, Description: a.Description, Extensions: map[string]any{"x-operations": names},
+			})
+		}
+	}
+	if !application {
+		doc.Webhooks = webhooks(r)
+	}
+	doc.Components.Schemas = schemasOf(doc, r.Schemas)
+	return doc
+}
+
+// newDocument returns a document without operations.
+func newDocument(version string, application bool) *huma.OpenAPI {
 	title, about, prefix := "Cardwall", introduction+budgets(), Prefix
 	if application {
 		title, about, prefix = "Cardwall application", applicationIntroduction, ApplicationPrefix
@@ -103,50 +137,6 @@ func document(r *op.Registry, version string, application bool) *huma.OpenAPI {
 				"Requests that change something must come from pages of this server.",
 		}
 	}
-	r.Schemas.Map()["Error"] = errorSchema()
-	for _, status := range errorStatuses() {
-		doc.Components.Responses[responseName(status)] = errorResponse(status)
-	}
-	areas, calls := map[string][]string{}, examples()
-	for _, o := range r.All() {
-		if (o.Audience != op.Public) != application {
-			continue
-		}
-		areas[o.Area] = append(areas[o.Area], o.Name)
-		item := doc.Paths[o.Path]
-		if item == nil {
-			item = &huma.PathItem{}
-			doc.Paths[o.Path] = item
-		}
-		if o.Cached() || o.HasContent() {
-			doc.Components.Headers["ETag"] = tagHeader()
-		}
-		entry := describe(r, o)
-		calls[o.Name].addTo(entry)
-		switch o.Method {
-		case http.MethodGet:
-			item.Get = entry
-		case http.MethodPost:
-			item.Post = entry
-		case http.MethodPut:
-			item.Put = entry
-		case http.MethodPatch:
-			item.Patch = entry
-		case http.MethodDelete:
-			item.Delete = entry
-		}
-	}
-	for _, a := range r.Areas {
-		if names := areas[a.Name]; names != nil {
-			doc.Tags = append(doc.Tags, &huma.Tag{
-				Name: a.Name, Description: a.Description, Extensions: map[string]any{"x-operations": names},
-			})
-		}
-	}
-	if !application {
-		doc.Webhooks = webhooks(r)
-	}
-	doc.Components.Schemas = schemasOf(doc, r.Schemas)
 	return doc
 }
 
@@ -166,42 +156,16 @@ func Encode(doc *huma.OpenAPI) ([]byte, error) {
 
 func describe(r *op.Registry, o *op.Operation) *huma.Operation {
 	entry := &huma.Operation{
-		OperationID: o.Name, Tags: []string{o.Area}, Summary: o.Summary, Description: o.Description,
+		Method: o.Method, Path: o.Path, OperationID: o.Name, Tags: []string{o.Area},
+		Summary: o.Summary, Description: o.Description, Parameters: parameters(o),
 		Responses:  map[string]*huma.Response{},
 		Extensions: map[string]any{"x-scope": o.Scope},
-	}
-	for _, f := range o.Input.Fields {
-		if f.In == op.InBody {
-			continue
-		}
-		p := &huma.Param{
-			Name: f.Name, In: string(f.In), Required: f.Required, Schema: f.Schema, Description: f.Schema.Description,
-		}
-		entry.Parameters = append(entry.Parameters, p)
 	}
 	switch {
 	case o.Audience.NeedsNoAccount():
 		entry.Security = []map[string][]string{{}}
 	case o.Audience.NeedsSession():
 		entry.Security = []map[string][]string{{"session": {}}}
-	}
-	if o.Keyed() {
-		entry.Parameters = append(entry.Parameters, &huma.Param{
-			Name: "Idempotency-Key", In: "header", Schema: &huma.Schema{
-				Type: huma.TypeString, MinLength: new(1), MaxLength: new(op.MaxKey),
-				Examples: []any{"5f0c7d3a-create-card"},
-			},
-			Description: "Makes retries safe. If you repeat the request with the same key within 24 hours, you get the first " +
-				"response, with the Idempotent-Replayed header.",
-		})
-	}
-	if o.Cached() {
-		entry.Parameters = append(entry.Parameters, &huma.Param{
-			Name: "If-None-Match", In: "header", Schema: &huma.Schema{
-				Type: huma.TypeString, Examples: []any{exampleTag},
-			},
-			Description: "Entity tag of an earlier response. If the response has not changed since, the status is 304, and there is no body.",
-		})
 	}
 	if o.Input.Body != nil {
 		entry.RequestBody = &huma.RequestBody{
@@ -231,6 +195,37 @@ func describe(r *op.Registry, o *op.Operation) *huma.Operation {
 		}
 	}
 	return entry
+}
+
+// parameters describes the parameters and headers that an operation reads.
+func parameters(o *op.Operation) []*huma.Param {
+	var params []*huma.Param
+	for _, f := range o.Input.Fields {
+		if f.In != op.InBody {
+			params = append(params, &huma.Param{
+				Name: f.Name, In: string(f.In), Required: f.Required, Schema: f.Schema, Description: f.Schema.Description,
+			})
+		}
+	}
+	if o.Keyed() {
+		params = append(params, &huma.Param{
+			Name: "Idempotency-Key", In: "header", Schema: &huma.Schema{
+				Type: huma.TypeString, MinLength: new(1), MaxLength: new(op.MaxKey),
+				Examples: []any{"5f0c7d3a-create-card"},
+			},
+			Description: "Makes retries safe. If you repeat the request with the same key within 24 hours, you get the first " +
+				"response, with the Idempotent-Replayed header.",
+		})
+	}
+	if o.Cached() {
+		params = append(params, &huma.Param{
+			Name: "If-None-Match", In: "header", Schema: &huma.Schema{
+				Type: huma.TypeString, Examples: []any{exampleTag},
+			},
+			Description: "Entity tag of an earlier response. If the response has not changed since, the status is 304, and there is no body.",
+		})
+	}
+	return params
 }
 
 // formSchema returns the schema of a request with a file.
