@@ -84,6 +84,13 @@ func (u *Importer) Serve(w http.ResponseWriter, r *http.Request, caller board.Ca
 		return err
 	}
 	in.open, in.sum = func() io.Reader { return file.Reader() }, sum.Sum(nil)
+	sentErr, err = in.respond(w, r)
+	return err
+}
+
+// respond runs the import and writes the response. It returns as sentErr an error
+// that it has sent as the last line.
+func (in *importRun) respond(w http.ResponseWriter, r *http.Request) (sentErr, err error) {
 	ctx, cancel := context.WithTimeout(r.Context(), uploadTime)
 	defer cancel()
 	out := lineWriter{w: w, ctl: http.NewResponseController(w)}
@@ -95,24 +102,22 @@ func (u *Importer) Serve(w http.ResponseWriter, r *http.Request, caller board.Ca
 			return err
 		}, &in.progress)
 	} else {
-		in.wait = u.JobWait
+		in.wait = in.JobWait
 		result, err = in.run(ctx)
 	}
-	if err != nil && out.started {
-		sentErr = err
+	switch {
+	case err != nil && out.started:
 		fault, ok := board.AsFault(err)
 		if !ok {
 			id := w.Header().Get("X-Request-Id")
-			u.Log.ErrorContext(ctx, "unexpected error", "request", id, "method", r.Method, "path", r.URL.Path, "error", err)
+			in.Log.ErrorContext(ctx, "unexpected error", "request", id, "method", r.Method, "path", r.URL.Path, "error", err)
 			fault = op.Internal(id)
 		}
 		out.write(map[string]any{"error": map[string]any{"code": fault.Code, "message": fault.Message}})
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	if !out.started {
+		return err, nil
+	case err != nil:
+		return nil, err
+	case !out.started:
 		status := http.StatusCreated
 		if _, ok := result.(board.Job); ok {
 			status = http.StatusAccepted
@@ -122,7 +127,7 @@ func (u *Importer) Serve(w http.ResponseWriter, r *http.Request, caller board.Ca
 		w.WriteHeader(status)
 	}
 	out.write(map[string]any{"data": result})
-	return nil
+	return nil, nil
 }
 
 // progressCounter holds the progress of an import. The import updates it inside a
