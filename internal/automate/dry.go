@@ -38,23 +38,8 @@ type DryRunCard struct {
 // dryRun tests a rule on the most recently changed cards. It writes nothing.
 func (s *service) dryRun(ctx context.Context, v *store.View, in DryRunInput) (DryRun, error) {
 	out := DryRun{Cards: []DryRunCard{}}
-	b, err := v.Board(ctx, in.BoardID, board.View)
-	if err != nil {
-		return out, err
-	}
-	if !b.Role.Can(board.Administer) { // rules can be tested on an archived board, although they cannot be changed
-		return out, board.Forbidden("Your role on this board is %s; its rules need the role admin.", b.Role)
-	}
-	if err := v.On(b.ID).Needs(board.Automation); err != nil {
-		return out, err
-	}
-	me, err := v.User(ctx)
-	if err != nil {
-		return out, err
-	}
-	r := board.Rule{BoardID: b.ID, When: in.When, If: strings.TrimSpace(in.If), Then: in.Then, Owner: board.UserRef{ID: me.ID,
-		Name: me.Name}, TimeZone: me.TimeZone}
-	if err := s.check(ctx, v, &r); err != nil || !r.When.Event.AboutCard() {
+	b, r, err := s.ruleToTest(ctx, v, in)
+	if err != nil || !r.When.Event.AboutCard() {
 		return out, err
 	}
 	q, err := condition(ctx, &r, v, "if")
@@ -84,10 +69,9 @@ func (s *service) dryRun(ctx context.Context, v *store.View, in DryRunInput) (Dr
 	out.Looked = len(cards)
 	for _, c := range cards {
 		if r.If != "" {
-			if ok, err := v.Matches(ctx, b.ID, c.ID, q); err != nil || !ok {
-				if err != nil {
-					return out, err
-				}
+			if ok, err := v.Matches(ctx, b.ID, c.ID, q); err != nil {
+				return out, err
+			} else if !ok {
 				continue
 			}
 		}
@@ -110,6 +94,28 @@ func (s *service) dryRun(ctx context.Context, v *store.View, in DryRunInput) (Dr
 		out.Cards = append(out.Cards, d)
 	}
 	return out, nil
+}
+
+// ruleToTest returns the board and the rule of a dry run. It returns an error if the
+// rule is invalid or the caller may not test it.
+func (s *service) ruleToTest(ctx context.Context, v *store.View, in DryRunInput) (b board.Board, r board.Rule, err error) {
+	if b, err = v.Board(ctx, in.BoardID, board.View); err != nil {
+		return b, r, err
+	}
+	if !b.Role.Can(board.Administer) { // rules can be tested on an archived board, although they cannot be changed
+		return b, r, board.Forbidden("Your role on this board is %s; its rules need the role admin.", b.Role)
+	}
+	if err := v.On(b.ID).Needs(board.Automation); err != nil {
+		return b, r, err
+	}
+	me, err := v.User(ctx)
+	if err != nil {
+		return b, r, err
+	}
+	r = board.Rule{BoardID: b.ID, When: in.When, If: strings.TrimSpace(in.If), Then: in.Then, Owner: board.UserRef{ID: me.ID,
+		Name: me.Name}, TimeZone: me.TimeZone}
+	err = s.check(ctx, v, &r)
+	return b, r, err
 }
 
 // lastOccurrences returns when the trigger last occurred for each card, among the
