@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"net"
 	"net/http"
 	"path/filepath"
 	"runtime/debug"
@@ -122,21 +123,7 @@ func (c *serveCommand) Run(ctx context.Context, g *globals) (err error) {
 		serveCommand: c, globals: g, Server: built, db: db, telemetry: telemetry, files: files, holder: parts.Holder,
 	}
 	telemetry.register(db, s.Hub, spoolFolder)
-	s.Start(ctx)
-	if c.Demo {
-		if err := fillDemo(ctx, g, db); err != nil {
-			return err
-		}
-	}
-	if err := printFirstAccountLink(ctx, g, db); err != nil {
-		g.log.Warn("link for the first account not printed", "error", err)
-	}
-	front.setHandler(s.Handler)
-	telemetry.ready.Set(1)
-	g.log.Info("serving", "address", "http://"+listener.Addr().String(),
-		"base", g.BaseURL, "database", db.Dialect(), "version", apiVersion())
-	go debug.FreeOSMemory() // startup needs three times the memory of an idle server
-	return s.serve(ctx, front)
+	return s.serve(ctx, front, listener.Addr())
 }
 
 // applySettings validates the flags that kong cannot validate and copies flags to
@@ -167,9 +154,24 @@ type runningServer struct {
 	holder    string    // identifies this process as the holder of leases
 }
 
-// serve runs housekeeping and removes old records until ctx ends, and then shuts the
-// server down. It returns an error as soon as the HTTP server fails.
-func (s *runningServer) serve(ctx context.Context, front *httpServer) error {
+// serve starts background tasks and the handling of requests. It runs housekeeping
+// and removes old records until ctx ends, and then shuts the server down. It returns an
+// error as soon as the HTTP server fails.
+func (s *runningServer) serve(ctx context.Context, front *httpServer, address net.Addr) error {
+	s.Start(ctx)
+	if s.Demo {
+		if err := fillDemo(ctx, s.globals, s.db); err != nil {
+			return err
+		}
+	}
+	if err := printFirstAccountLink(ctx, s.globals, s.db); err != nil {
+		s.log.Warn("link for the first account not printed", "error", err)
+	}
+	front.setHandler(s.Handler)
+	s.telemetry.ready.Set(1)
+	s.log.Info("serving", "address", "http://"+address.String(),
+		"base", s.BaseURL, "database", s.db.Dialect(), "version", apiVersion())
+	go debug.FreeOSMemory() // startup needs three times the memory of an idle server
 	tick := time.NewTimer(housekeepingDelay)
 	defer tick.Stop()
 	keep, closeArchive := s.retention(s.globals)
