@@ -14,11 +14,9 @@ import (
 	"runtime/debug"
 	"slices"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"time"
 
-	"github.com/danielgtaylor/huma/v2"
 	"github.com/klauspost/compress/gzhttp"
 	"github.com/klauspost/compress/gzip"
 
@@ -141,13 +139,31 @@ func New(c Config) (http.Handler, error) {
 	}
 	h.mux.HandleFunc("GET /healthz", h.health)
 	h.mux.HandleFunc("GET /readyz", h.ready)
+	if err := h.routeOperations(); err != nil {
+		return nil, err
+	}
+	for route, mount := range c.Mounts {
+		h.mux.HandleFunc(route, func(w http.ResponseWriter, r *http.Request) { h.mounted(w, r, mount) })
+	}
+	if c.Application == nil {
+		h.mux.HandleFunc("/", h.unknown)
+	} else {
+		h.mux.Handle("/", c.Application)
+		h.mux.HandleFunc("/api/", h.unknown)
+		h.mux.HandleFunc("/.well-known/", h.notFound)
+	}
+	return http.HandlerFunc(h.serve), nil
+}
+
+// routeOperations adds the routes of all operations.
+func (h *handler) routeOperations() error {
 	compressed, err := gzhttp.NewWrapper(
 		gzhttp.MinSize(minCompressed), gzhttp.CompressionLevel(gzip.BestSpeed), gzhttp.EnableZstd(false))
 	if err != nil {
-		return nil, fmt.Errorf("prepare compression: %w", err)
+		return fmt.Errorf("prepare compression: %w", err)
 	}
 	methods := map[string][]string{}
-	for _, o := range c.Registry.All() {
+	for _, o := range h.Registry.All() {
 		methods[Path(o)] = append(methods[Path(o)], o.Method)
 		var serve http.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { h.operation(w, r, o) })
 		// The size of a compressed response can reveal a secret (BREACH). A file is sent in ranges.
@@ -163,17 +179,7 @@ func New(c Config) (http.Handler, error) {
 	for route, allowed := range methods {
 		h.paths.HandleFunc(route, func(w http.ResponseWriter, r *http.Request) { h.wrongMethod(w, r, allowed) })
 	}
-	for route, mount := range c.Mounts {
-		h.mux.HandleFunc(route, func(w http.ResponseWriter, r *http.Request) { h.mounted(w, r, mount) })
-	}
-	if c.Application == nil {
-		h.mux.HandleFunc("/", h.unknown)
-	} else {
-		h.mux.Handle("/", c.Application)
-		h.mux.HandleFunc("/api/", h.unknown)
-		h.mux.HandleFunc("/.well-known/", h.notFound)
-	}
-	return http.HandlerFunc(h.serve), nil
+	return nil
 }
 
 // serve sets the common headers, recovers from panics and records the request.
@@ -275,6 +281,10 @@ func (h *handler) operation(w http.ResponseWriter, r *http.Request, o *op.Operat
 		h.refuse(w, r, err)
 		return
 	}
+	h.writeResult(w, r, o, result)
+}
+
+func (h *handler) writeResult(w http.ResponseWriter, r *http.Request, o *op.Operation, result op.Response) {
 	if result.Tag != "" {
 		w.Header().Set("ETag", result.Tag)
 	}
@@ -479,20 +489,4 @@ func (h *handler) unknown(w http.ResponseWriter, r *http.Request) {
 func (h *handler) notFound(w http.ResponseWriter, r *http.Request) {
 	session.SetRate(w.Header(), h.Gate.AnonymousRate(r))
 	h.refuse(w, r, board.NotFound())
-}
-
-// serveDocument serves an OpenAPI document without authentication. It encodes the
-// document on the first request.
-func (h *handler) serveDocument(prefix string, document *huma.OpenAPI) {
-	encode := sync.OnceValues(func() ([]byte, error) { return Encode(document) })
-	h.mux.HandleFunc("GET "+prefix+"/openapi.json", func(w http.ResponseWriter, r *http.Request) {
-		session.SetRate(w.Header(), h.Gate.AnonymousRate(r))
-		body, err := encode()
-		if err != nil {
-			h.refuse(w, r, err)
-			return
-		}
-		w.Header().Set("Cache-Control", "public, max-age=300")
-		write(w, http.StatusOK, body)
-	})
 }

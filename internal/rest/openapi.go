@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
+	"sync"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/go-json-experiment/json"
@@ -12,6 +13,7 @@ import (
 
 	"cardwall/internal/board"
 	"cardwall/internal/op"
+	"cardwall/internal/session"
 )
 
 const introduction = "Workspaces contain boards, boards contain lists, and lists contain cards. " +
@@ -152,6 +154,22 @@ func Encode(doc *huma.OpenAPI) ([]byte, error) {
 		return nil, fmt.Errorf("indent the OpenAPI document: %w", err)
 	}
 	return append(v, '\n'), nil
+}
+
+// serveDocument serves an OpenAPI document without authentication. It encodes the
+// document on the first request.
+func (h *handler) serveDocument(prefix string, document *huma.OpenAPI) {
+	encode := sync.OnceValues(func() ([]byte, error) { return Encode(document) })
+	h.mux.HandleFunc("GET "+prefix+"/openapi.json", func(w http.ResponseWriter, r *http.Request) {
+		session.SetRate(w.Header(), h.Gate.AnonymousRate(r))
+		body, err := encode()
+		if err != nil {
+			h.refuse(w, r, err)
+			return
+		}
+		w.Header().Set("Cache-Control", "public, max-age=300")
+		write(w, http.StatusOK, body)
+	})
 }
 
 func describe(r *op.Registry, o *op.Operation) *huma.Operation {
