@@ -37,18 +37,12 @@ func (s *pacedSource) next(r *client.Request) error {
 
 // pacedUpdates returns the sources of a benchmark that renames the cards of the board with the given name. All clients
 // together send automationRate requests per second.
-func (s *suite) pacedUpdates(name string) func(context.Context, *fixture, int) (func(int) source, error) {
-	return func(ctx context.Context, f *fixture, clients int) (func(int) source, error) {
-		b, err := f.board(ctx, name, automationCards)
-		if err != nil {
-			return nil, err
-		}
+func (s *suite) pacedUpdates(name string) prepareFunc {
+	return onBoard(name, automationCards, func(b *board, i, clients int) source {
 		every := time.Second * time.Duration(clients) / automationRate
-		return func(i int) source {
-			first := time.Now().Add(every * time.Duration(i) / time.Duration(clients))
-			return &pacedSource{source: &updateSource{random: s.random(), cards: b.cards}, every: every, at: first}
-		}, nil
-	}
+		first := time.Now().Add(every * time.Duration(i) / time.Duration(clients))
+		return &pacedSource{source: &updateSource{random: s.random(), cards: b.cards}, every: every, at: first}
+	})
 }
 
 // ruleBenchmark measures changes to a board with a rule.

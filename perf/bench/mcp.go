@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"strconv"
 
 	"cardwall/perf/client"
@@ -46,14 +45,10 @@ const (
 
 // toolBenchmarks returns benchmarks that fetch a card with a tool and over REST.
 func (s *suite) toolBenchmarks() []benchmark {
-	cards := func(make func(getSource) source) func(context.Context, *fixture, int) (func(int) source, error) {
-		return func(ctx context.Context, f *fixture, _ int) (func(int) source, error) {
-			b, err := f.board(ctx, "Ten thousand", 10_000)
-			if err != nil {
-				return nil, err
-			}
-			return func(int) source { return make(getSource{random: s.random(), cards: b.cards}) }, nil
-		}
+	cards := func(make func(getSource) source) prepareFunc {
+		return onBoard("Ten thousand", 10_000, func(b *board, _, _ int) source {
+			return make(getSource{random: s.random(), cards: b.cards})
+		})
 	}
 	return []benchmark{
 		{name: nameToolRest, clients: s.clients, sources: cards(func(g getSource) source { return &g }), interleaved: true},

@@ -85,11 +85,14 @@ func (s *suite) progress(format string, args ...any) {
 type benchmark struct {
 	name    string
 	clients int
-	sources func(ctx context.Context, f *fixture, clients int) (func(i int) source, error)
+	sources prepareFunc
 	// Consecutive interleaved benchmarks take turns in short slices, so that a drift in the machine's speed affects all
 	// of them equally.
 	interleaved bool
 }
+
+// prepareFunc creates the data of a benchmark and returns a function that returns the requests of client i.
+type prepareFunc func(ctx context.Context, f *fixture, clients int) (func(i int) source, error)
 
 // interleavedParts is the number of parts into which each interleaved benchmark is divided.
 const interleavedParts = 10
@@ -269,38 +272,22 @@ func (s *suite) random() *rand.Rand {
 
 // serverBenchmarks returns the benchmarks of the server. Reads come before writes and use different boards.
 func (s *suite) serverBenchmarks() []benchmark {
-	get := func(ctx context.Context, f *fixture, _ int) (func(int) source, error) {
-		b, err := f.board(ctx, "Ten thousand", 10_000)
-		if err != nil {
-			return nil, err
-		}
-		return func(int) source { return &getSource{random: s.random(), cards: b.cards} }, nil
+	get := onBoard("Ten thousand", 10_000, func(b *board, _, _ int) source {
+		return &getSource{random: s.random(), cards: b.cards}
+	})
+	withQuery := func(query string) prepareFunc {
+		return onBoard("One thousand", 1000, func(b *board, i, clients int) source {
+			return newPageSource(pagePath(b)+query, []string{""}, i, clients) // the client follows the cursors
+		})
 	}
-	pages := func(name string, n int, query string) func(context.Context, *fixture, int) (func(int) source, error) {
-		return func(ctx context.Context, f *fixture, clients int) (func(int) source, error) {
-			b, err := f.board(ctx, name, n)
-			if err != nil {
-				return nil, err
+	create := func(boards int) prepareFunc {
+		return func(_ context.Context, f *fixture, _ int) (func(int) source, error) {
+			growing := make([]*growingBoard, boards)
+			for i := range growing {
+				growing[i] = newGrowingBoard(f)
 			}
-			cursors := []string{""}
-			if query == "" { // otherwise, the client follows the cursors
-				if cursors, err = f.pages(ctx, b); err != nil {
-					return nil, err
-				}
-			}
-			return func(i int) source { return newPageSource(pagePath(b)+query, cursors, i, clients) }, nil
+			return func(int) source { return &createSource{random: s.random(), boards: growing} }, nil
 		}
-	}
-	create := func(_ context.Context, f *fixture, _ int) (func(int) source, error) {
-		boards := newGrowingBoard(f)
-		return func(int) source { return &createSource{random: s.random(), boards: []*growingBoard{boards}} }, nil
-	}
-	create40 := func(_ context.Context, f *fixture, _ int) (func(int) source, error) {
-		var boards [40]*growingBoard
-		for i := range boards {
-			boards[i] = newGrowingBoard(f)
-		}
-		return func(int) source { return &createSource{random: s.random(), boards: boards[:]} }, nil
 	}
 	unchanged := func(ctx context.Context, f *fixture, _ int) (func(int) source, error) {
 		b, err := f.board(ctx, "Ten thousand", 10_000)
@@ -311,7 +298,7 @@ func (s *suite) serverBenchmarks() []benchmark {
 		return func(int) source { return unchangedSource{pagePath(b), tag} }, err
 	}
 	changing := func(ctx context.Context, f *fixture, clients int) (func(int) source, error) {
-		lists, err := pages("Changing", 1000, "")(ctx, f, clients)
+		lists, err := pages("Changing", 1000)(ctx, f, clients)
 		if err != nil {
 			return nil, err
 		}
@@ -320,26 +307,56 @@ func (s *suite) serverBenchmarks() []benchmark {
 			return &changingSource{lists: lists(i), update: &updateSource{random: s.random(), cards: cards}, due: due}
 		}, nil
 	}
-	update := func(ctx context.Context, f *fixture, _ int) (func(int) source, error) {
-		b, err := f.board(ctx, "Worked on", 1000)
+	update := onBoard("Worked on", 1000, func(b *board, _, _ int) source {
+		return &updateSource{random: s.random(), cards: b.cards}
+	})
+	move := onBoard("Worked on", 1000, func(b *board, i, clients int) source {
+		return newMoveSource(s.random(), b, i, clients)
+	})
+	mixed := s.mix([]int{50, 30, 8, 8, 4}, get, pages("One thousand", 1000), update, move, create(1))
+	return append(s.toolBenchmarks(), []benchmark{
+		{name: nameGet, clients: s.clients, sources: get},
+		{name: nameGetOne, clients: 1, sources: get},
+		{name: nameList1k, clients: s.clients, sources: pages("One thousand", 1000)},
+		{name: nameList10k, clients: s.clients, sources: pages("Ten thousand", 10_000)},
+		{name: nameUnchanged, clients: s.clients, sources: unchanged},
+		{name: nameChanging, clients: s.clients, sources: changing},
+		{name: nameFiltered, clients: s.clients, sources: withQuery("&assignee=me")},
+		{name: nameCompact, clients: s.clients, sources: withQuery("&view=compact")},
+		{name: nameCreate, clients: s.clients, sources: create(1)},
+		{name: nameCreate40, clients: s.clients, sources: create(40)},
+		{name: nameCreateOne, clients: 1, sources: create(1)},
+		{name: nameUpdate, clients: s.clients, sources: update},
+		{name: nameMove, clients: s.clients, sources: move},
+		{name: nameMixed, clients: s.clients, sources: mixed},
+	}...)
+}
+
+// onBoard prepares a board with n cards. newSource returns the requests of client i.
+func onBoard(name string, n int, newSource func(b *board, i, clients int) source) prepareFunc {
+	return func(ctx context.Context, f *fixture, clients int) (func(int) source, error) {
+		b, err := f.board(ctx, name, n)
+		return func(i int) source { return newSource(b, i, clients) }, err
+	}
+}
+
+// pages prepares clients that read the pages of a board with n cards, each from a different page.
+func pages(name string, n int) prepareFunc {
+	return func(ctx context.Context, f *fixture, clients int) (func(int) source, error) {
+		b, err := f.board(ctx, name, n)
 		if err != nil {
 			return nil, err
 		}
-		return func(int) source { return &updateSource{random: s.random(), cards: b.cards} }, nil
+		cursors, err := f.pages(ctx, b)
+		return func(i int) source { return newPageSource(pagePath(b), cursors, i, clients) }, err
 	}
-	move := func(ctx context.Context, f *fixture, clients int) (func(int) source, error) {
-		b, err := f.board(ctx, "Worked on", 1000)
-		if err != nil {
-			return nil, err
-		}
-		return func(i int) source { return newMoveSource(s.random(), b, i, clients) }, nil
-	}
-	mixed := func(ctx context.Context, f *fixture, clients int) (func(int) source, error) {
-		shares := []int{50, 30, 8, 8, 4}
+}
+
+// mix prepares clients that send several kinds of requests, each with its share in percent.
+func (s *suite) mix(shares []int, kinds ...prepareFunc) prepareFunc {
+	return func(ctx context.Context, f *fixture, clients int) (func(int) source, error) {
 		var makers []func(int) source
-		for _, prepare := range []func(context.Context, *fixture, int) (func(int) source, error){
-			get, pages("One thousand", 1000, ""), update, move, create,
-		} {
+		for _, prepare := range kinds {
 			maker, err := prepare(ctx, f, clients)
 			if err != nil {
 				return nil, err
@@ -354,22 +371,6 @@ func (s *suite) serverBenchmarks() []benchmark {
 			return mix
 		}, nil
 	}
-	return append(s.toolBenchmarks(), []benchmark{
-		{name: nameGet, clients: s.clients, sources: get},
-		{name: nameGetOne, clients: 1, sources: get},
-		{name: nameList1k, clients: s.clients, sources: pages("One thousand", 1000, "")},
-		{name: nameList10k, clients: s.clients, sources: pages("Ten thousand", 10_000, "")},
-		{name: nameUnchanged, clients: s.clients, sources: unchanged},
-		{name: nameChanging, clients: s.clients, sources: changing},
-		{name: nameFiltered, clients: s.clients, sources: pages("One thousand", 1000, "&assignee=me")},
-		{name: nameCompact, clients: s.clients, sources: pages("One thousand", 1000, "&view=compact")},
-		{name: nameCreate, clients: s.clients, sources: create},
-		{name: nameCreate40, clients: s.clients, sources: create40},
-		{name: nameCreateOne, clients: 1, sources: create},
-		{name: nameUpdate, clients: s.clients, sources: update},
-		{name: nameMove, clients: s.clients, sources: move},
-		{name: nameMixed, clients: s.clients, sources: mixed},
-	}...)
 }
 
 // newGrowingBoard returns a growingBoard. The first board is created when the first card needs it.
