@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"sync"
@@ -65,7 +66,32 @@ func (s *suite) measureOverload(ctx context.Context, srv *installation, f *fixtu
 	bestRate := s.rows[len(s.rows)-1].result.rate()
 
 	s.progress("measuring %s: %.0f requests per second", nameOverload, overloadFactor*bestRate)
-	every := time.Duration(float64(overloadClients) / (overloadFactor * bestRate) * float64(time.Second))
+	res, counts, err := s.overload(ctx, srv, overloadFactor*bestRate, func(i int) *overloadWorker {
+		parts := small(i, overloadClients)
+		return &overloadWorker{client: f.client(), random: s.random(), sources: [overloadClasses]source{
+			pathSource{apiPath + "/workspaces/" + f.workspace + "/dashboard"}, parts[0].source, parts[1].source,
+		}}
+	})
+	if err != nil {
+		return fmt.Errorf("measure %s: %w", nameOverload, err)
+	}
+	reports, reads, writes := counts[overloadReport], counts[overloadRead], counts[overloadWrite]
+	share := res.rate() / bestRate
+	s.rows = append(s.rows, row{
+		name: nameOverload, result: res, ratios: []string{fmt.Sprintf("%.0f%% of %s", 100*share, nameOverloadBest)},
+		goals: []goal{{fmt.Sprintf("≥ %.0f%%", 100*overloadShare), share >= overloadShare}, {"no error", res.errors == 0}},
+	}, row{
+		name:  nameOverloadRefused,
+		value: fmt.Sprintf("%s, %s, %s", reports.describe("reports"), reads.describe("reads"), writes.describe("writes")),
+		goals: []goal{{"reports first", reports.refusedShare() >= max(reads.refusedShare(), writes.refusedShare()) && reports.refused > 0},
+			{"reads before writes", reads.refusedShare() >= writes.refusedShare()}},
+	})
+	return s.measureRecovery(ctx, f)
+}
+
+// overload sends requests at the given rate, even if the server responds more slowly, and counts their outcomes.
+func (s *suite) overload(ctx context.Context, srv *installation, rate float64, newWorker func(i int) *overloadWorker) (*result,
+	[overloadClasses]overloadCount, error) {
 	begin := time.Now().Add(overloadWarm)
 	end := begin.Add(s.window)
 	var (
@@ -76,11 +102,8 @@ func (s *suite) measureOverload(ctx context.Context, srv *installation, f *fixtu
 	)
 	res := &result{name: nameOverload, clients: overloadClients, units: 1, elapsed: s.window}
 	for i := range overloadClients {
-		parts := small(i, overloadClients)
-		w := &overloadWorker{
-			client: f.client(), random: s.random(), begin: begin, end: end, every: every,
-			sources: [overloadClasses]source{pathSource{apiPath + "/workspaces/" + f.workspace + "/dashboard"}, parts[0].source, parts[1].source},
-		}
+		w := newWorker(i)
+		w.begin, w.end, w.every = begin, end, time.Duration(overloadClients/rate*float64(time.Second))
 		running.Go(func() {
 			w.run(ctx)
 			mu.Lock()
@@ -101,31 +124,15 @@ func (s *suite) measureOverload(ctx context.Context, srv *installation, f *fixtu
 	server1, err1 := process.CPU(srv.Process.PID())
 	own1 := process.OwnCPU()
 	running.Wait()
-	for _, err := range []error{ctx.Err(), err0, err1} {
-		if err != nil {
-			return fmt.Errorf("measure %s: %w", nameOverload, err)
-		}
-	}
 	res.serverCPU, res.loadCPU = server1-server0, own1-own0
-	reports, reads, writes := counts[overloadReport], counts[overloadRead], counts[overloadWrite]
-	res.counted = reads.good + writes.good
+	res.counted = counts[overloadRead].good + counts[overloadWrite].good
 	for _, c := range counts {
 		res.errors += c.failed
 	}
 	if sample != "" {
 		s.progress("  error: %s", sample)
 	}
-	share := res.rate() / bestRate
-	s.rows = append(s.rows, row{
-		name: nameOverload, result: res, ratios: []string{fmt.Sprintf("%.0f%% of %s", 100*share, nameOverloadBest)},
-		goals: []goal{{fmt.Sprintf("≥ %.0f%%", 100*overloadShare), share >= overloadShare}, {"no error", res.errors == 0}},
-	}, row{
-		name:  nameOverloadRefused,
-		value: fmt.Sprintf("%s, %s, %s", reports.describe("reports"), reads.describe("reads"), writes.describe("writes")),
-		goals: []goal{{"reports first", reports.refusedShare() >= max(reads.refusedShare(), writes.refusedShare()) && reports.refused > 0},
-			{"reads before writes", reads.refusedShare() >= writes.refusedShare()}},
-	})
-	return s.measureRecovery(ctx, f)
+	return res, counts, errors.Join(ctx.Err(), err0, err1)
 }
 
 // measureRecovery measures the time until the server accepts reports again.
