@@ -157,7 +157,7 @@ func (w *hookSetup) drain(ctx context.Context, name string, events int) (row, er
 	w.collect(ctx, time.Second)                  // the loop above already waited for late deliveries
 	sleepUntil(ctx, time.Now().Add(time.Second)) // let the server record the last deliveries
 	var err error
-	if res.serverCPU, err = process.CPU(w.srv.Process.PID()); err != nil { // about one percent is start-up
+	if res.serverCPU, err = w.srv.Process.CPU(); err != nil { // about one percent is start-up
 		return row{}, err
 	}
 	if err := w.srv.Stop(); err != nil {
@@ -241,16 +241,12 @@ func (w *hookSetup) measure(ctx context.Context, name string, clients int,
 		})
 	}
 	sleepUntil(ctx, begin)
-	server0, err0 := process.CPU(w.srv.Process.PID())
-	own0 := process.OwnCPU()
-	sleepUntil(ctx, end)
-	server1, err1 := process.CPU(w.srv.Process.PID())
-	own1 := process.OwnCPU()
+	serverCPU, loadCPU, err := measureCPU(w.srv.Process.CPU, func() { sleepUntil(ctx, end) })
 	running.Wait()
-	if err := errors.Join(err0, err1, ctx.Err()); err != nil {
+	if err := errors.Join(err, ctx.Err()); err != nil {
 		return row{}, err
 	}
-	res := &result{name: name, clients: clients, units: 1, elapsed: end.Sub(begin), serverCPU: server1 - server0, loadCPU: own1 - own0}
+	res := &result{name: name, clients: clients, units: 1, elapsed: end.Sub(begin), serverCPU: serverCPU, loadCPU: loadCPU}
 	changes := 0
 	for _, c := range changers {
 		w.expect(c.done)
@@ -338,19 +334,17 @@ func (s *suite) measureBareHooks(ctx context.Context, dir string) (err error) {
 	}
 	defer func() { err = errors.Join(err, proc.Stop(stopTimeout)) }()
 	sleepUntil(ctx, time.Now().Add(s.warm))
-	begin, arrived, own := time.Now(), receivers.Got.Load(), process.OwnCPU()
-	cpu0, err0 := process.CPU(proc.PID())
-	sleepUntil(ctx, begin.Add(s.window))
-	cpu1, err1 := process.CPU(proc.PID())
-	res := &result{name: nameHookBare, clients: hookEndpoints, units: 1, elapsed: time.Since(begin), serverCPU: cpu1 - cpu0,
-		loadCPU: process.OwnCPU() - own}
+	begin, arrived := time.Now(), receivers.Got.Load()
+	res := &result{name: nameHookBare, clients: hookEndpoints, units: 1}
+	res.serverCPU, res.loadCPU, err = measureCPU(proc.CPU, func() { sleepUntil(ctx, begin.Add(s.window)) })
+	res.elapsed = time.Since(begin)
 	res.counted = int(receivers.Got.Load() - arrived)
 	if res.counted == 0 {
 		res.addErrors([]string{"the bare client sent no deliveries"})
 	}
 	res.addErrors(receivers.Take().Faults)
 	s.report(row{name: nameHookBare, result: res})
-	return errors.Join(err0, err1, ctx.Err())
+	return errors.Join(err, ctx.Err())
 }
 
 // runBareHooks runs the bare client until its standard input is closed or a request fails. The file lists the URLs of

@@ -132,7 +132,7 @@ func (w *hookSetup) soak(ctx context.Context, name string) (row, error) {
 		})
 	}
 	sleepUntil(ctx, begin)
-	server0, err0 := process.CPU(w.srv.Process.PID())
+	server0, err0 := w.srv.Process.CPU()
 	own0 := process.OwnCPU()
 	quarters, err := w.watch(ctx, begin, end, func() {
 		mu.Lock()
@@ -140,7 +140,7 @@ func (w *hookSetup) soak(ctx context.Context, name string) (row, error) {
 		w.ledger.add(w.receivers.Take())
 	})
 	running.Wait()
-	server1, err1 := process.CPU(w.srv.Process.PID())
+	server1, err1 := w.srv.Process.CPU()
 	if err := errors.Join(err, err0, err1, ctx.Err()); err != nil {
 		return row{}, err
 	}

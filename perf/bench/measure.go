@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -98,25 +99,18 @@ func (l *load) run(ctx context.Context) (*result, error) {
 
 	sleepUntil(ctx, begin)
 	opened := time.Now()
-	server0, err0 := l.serverCPU()
-	own0 := process.OwnCPU()
-	sleepUntil(ctx, end)
+	serverCPU, loadCPU, err := measureCPU(l.serverCPU, func() { sleepUntil(ctx, end) })
 	closed := time.Now()
-	server1, err1 := l.serverCPU()
-	own1 := process.OwnCPU()
 	running.Wait()
-	if err := ctx.Err(); err != nil {
-		return nil, err
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
 	}
-	for _, err := range []error{err0, err1} {
-		if err != nil {
-			return nil, fmt.Errorf("measure %s: %w", l.name, err)
-		}
+	if err != nil {
+		return nil, fmt.Errorf("measure %s: %w", l.name, err)
 	}
 
 	res := &result{
-		name: l.name, clients: l.clients, units: 1, elapsed: closed.Sub(opened),
-		serverCPU: server1 - server0, loadCPU: own1 - own0,
+		name: l.name, clients: l.clients, units: 1, elapsed: closed.Sub(opened), serverCPU: serverCPU, loadCPU: loadCPU,
 	}
 	for _, w := range workers {
 		res.latency.Merge(&w.latency)
@@ -135,6 +129,15 @@ func (l *load) serverCPU() (time.Duration, error) {
 	}
 	more, err := l.others()
 	return own + more, err
+}
+
+// measureCPU returns the processor time that the server and this process use while work runs.
+func measureCPU(server func() (time.Duration, error), work func()) (serverCPU, loadCPU time.Duration, err error) {
+	server0, err0 := server()
+	own0 := process.OwnCPU()
+	work()
+	server1, err1 := server()
+	return server1 - server0, process.OwnCPU() - own0, errors.Join(err0, err1)
 }
 
 // worker is one client of a load.

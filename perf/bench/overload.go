@@ -10,7 +10,6 @@ import (
 
 	"cardwall/perf/client"
 	"cardwall/perf/histogram"
-	"cardwall/perf/process"
 )
 
 const (
@@ -118,13 +117,9 @@ func (s *suite) overload(ctx context.Context, srv *installation, rate float64, n
 		})
 	}
 	sleepUntil(ctx, begin)
-	server0, err0 := process.CPU(srv.Process.PID())
-	own0 := process.OwnCPU()
-	sleepUntil(ctx, end)
-	server1, err1 := process.CPU(srv.Process.PID())
-	own1 := process.OwnCPU()
+	var err error
+	res.serverCPU, res.loadCPU, err = measureCPU(srv.Process.CPU, func() { sleepUntil(ctx, end) })
 	running.Wait()
-	res.serverCPU, res.loadCPU = server1-server0, own1-own0
 	res.counted = counts[overloadRead].good + counts[overloadWrite].good
 	for _, c := range counts {
 		res.errors += c.failed
@@ -132,7 +127,7 @@ func (s *suite) overload(ctx context.Context, srv *installation, rate float64, n
 	if sample != "" {
 		s.progress("  error: %s", sample)
 	}
-	return res, counts, errors.Join(ctx.Err(), err0, err1)
+	return res, counts, errors.Join(ctx.Err(), err)
 }
 
 // measureRecovery measures the time until the server accepts reports again.

@@ -14,7 +14,6 @@ import (
 
 	"cardwall/perf/document"
 	"cardwall/perf/postgres"
-	"cardwall/perf/process"
 )
 
 // nodesName returns the name of a benchmark on the given number of servers.
@@ -102,7 +101,7 @@ func (s *suite) measureNodes(ctx context.Context, cluster *postgres.Cluster, n i
 	others := func() (time.Duration, error) {
 		sum, err := cluster.CPU()
 		for _, node := range nodes[1:] {
-			more, nodeErr := process.CPU(node.Process.PID())
+			more, nodeErr := node.Process.CPU()
 			sum, err = sum+more, errors.Join(err, nodeErr)
 		}
 		return sum, err

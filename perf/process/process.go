@@ -54,6 +54,9 @@ func Start(cmd *exec.Cmd, logPath string) (*Process, error) {
 // PID returns the process id.
 func (p *Process) PID() int { return p.cmd.Process.Pid }
 
+// CPU returns the user and system time that the process has used.
+func (p *Process) CPU() (time.Duration, error) { return CPU(p.PID()) }
+
 // Done returns a channel that is closed when the process has ended.
 func (p *Process) Done() <-chan struct{} { return p.done }
 
