@@ -152,7 +152,13 @@ func (w *hookSetup) soak(ctx context.Context, name string) (row, error) {
 			res.latency.Add(r.At.Sub(d.acknowledged))
 		}
 	}
-	r := row{name: name, result: res}
+	return w.soakRow(res, quarters), nil
+}
+
+// soakRow returns the result of a soak with the usage in each quarter. It reports as errors that memory or open files
+// grew, and that a kind of misbehaving endpoint received nothing.
+func (w *hookSetup) soakRow(res *result, quarters [4]usage) row {
+	r := row{name: res.name, result: res}
 	for i, q := range quarters {
 		r.ratios = append(r.ratios, fmt.Sprintf("quarter %d: RSS %s (anonymous %s), %d open files", i+1, megabytes(q.resident),
 			megabytes(q.anonymous), q.files))
@@ -180,5 +186,5 @@ func (w *hookSetup) soak(ctx context.Context, name string) (row, error) {
 		res.addErrors([]string{fmt.Sprintf("the number of open files grew by %.0f%% from the second quarter to the last, want at most %.0f%%",
 			100*growth, 100*soakHandles)})
 	}
-	return r, nil
+	return r
 }
