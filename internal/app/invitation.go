@@ -36,25 +36,19 @@ func CreateInvitation(ctx context.Context, tx *store.Tx, in CreateInvitationInpu
 	if err := canGive(tx, w, in.Role); err != nil {
 		return board.Invitation{}, err
 	}
-	if _, err := tx.MemberByEmail(ctx, w.ID, email); !board.IsCode(err, board.CodeNotFound) {
-		if err == nil {
-			err = board.Invalid("email: %s already belongs to a member of the workspace.", email).
-				In("email", board.RuleValue)
-		}
-		return board.Invitation{}, err
-	}
-	if err := mayHaveAccount(ctx, tx.View, email); err != nil {
+	if err := checkInvitee(ctx, tx.View, w.ID, email); err != nil {
 		return board.Invitation{}, err
 	}
 	i, err := tx.InvitationTo(ctx, w.ID, email)
 	known := err == nil
-	if err != nil && !board.IsCode(err, board.CodeNotFound) {
-		return i, err
+	switch {
+	case known:
+		err = canGive(tx, w, i.Role)
+	case board.IsCode(err, board.CodeNotFound):
+		err = nil
 	}
-	if known {
-		if err := canGive(tx, w, i.Role); err != nil {
-			return i, err
-		}
+	if err != nil {
+		return i, err
 	}
 	count, err := tx.CountInvitations(ctx, w.ID, i.ID)
 	if err != nil {
@@ -92,12 +86,21 @@ func CreateInvitation(ctx context.Context, tx *store.Tx, in CreateInvitationInpu
 	return i, tx.InsertEmail(ctx, board.EmailInvitation, i.ID, last+board.Instant(invitationEmailInterval.Milliseconds()))
 }
 
-// mayHaveAccount returns an error if an email address has no account and can get none.
-func mayHaveAccount(ctx context.Context, v *store.View, email string) error {
+// checkInvitee returns an error if an email address belongs to a member of the
+// workspace, or has no account and can get none.
+func checkInvitee(ctx context.Context, v *store.View, workspaceID, email string) error {
+	_, err := v.MemberByEmail(ctx, workspaceID, email)
+	if err == nil {
+		return board.Invalid("email: %s already belongs to a member of the workspace.", email).
+			In("email", board.RuleValue)
+	}
+	if !board.IsCode(err, board.CodeNotFound) {
+		return err
+	}
 	if !v.SignUpClosed() {
 		return nil
 	}
-	_, err := v.UserByEmail(ctx, email)
+	_, err = v.UserByEmail(ctx, email)
 	if board.IsCode(err, board.CodeNotFound) {
 		return board.Invalid("email: %s has no account, and sign-up is closed on this server. Ask its operator for an account.", email).
 			In("email", board.RuleValue)
