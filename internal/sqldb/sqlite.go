@@ -1,6 +1,7 @@
 package sqldb
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -105,13 +106,9 @@ func openSQLite(ctx context.Context, opts Options) (_ Engine, err error) {
 	if err := migrateSQLite(ctx, pool, opts); err != nil {
 		return nil, err
 	}
-	readers := opts.Readers
-	if readers == 0 {
-		readers = max(2, cores())
-	}
 	e := &sqliteEngine{
 		pool:     pool,
-		readers:  make(chan *sqliteConn, readers),
+		readers:  make(chan *sqliteConn, cmp.Or(opts.Readers, max(2, cores()))),
 		reports:  make(chan *sqliteConn, sqliteReports()),
 		jobs:     make(chan *writeJob, writeQueueLimit),
 		done:     make(chan struct{}),
@@ -120,23 +117,8 @@ func openSQLite(ctx context.Context, opts Options) (_ Engine, err error) {
 		path:     opts.Database,
 		metrics:  opts.Metrics,
 	}
-	if e.writer, err = newSQLiteWriter(ctx, pool, opts.Refused); err != nil {
+	if err := e.openWriter(ctx, opts, opened); err != nil {
 		return nil, err
-	}
-	// A restore replaces the file while it holds the lock on the old file.
-	if now, err := os.Stat(opts.Database); err != nil || !os.SameFile(opened, now) {
-		return nil, errors.Join(fmt.Errorf("%s was replaced while it was being opened: start the program again",
-			opts.Database), err)
-	}
-	if _, err := e.writer.Exec(ctx, "PRAGMA cache_size = -8000"); err != nil {
-		return nil, fmt.Errorf("set the size of the writer's cache: %w", err)
-	}
-	if err := e.writer.adopt(ctx); isFull(err) {
-		e.uncertain.Store(true) // the writer retries until there is room
-		e.full.Store(true)
-		opts.Log.Warn("disk full: starting read-only until there is room", "error", err)
-	} else if err != nil {
-		return nil, fmt.Errorf("recover the write-ahead log of an earlier process: %w", err)
 	}
 	for _, pool := range []chan *sqliteConn{e.readers, e.reports} {
 		for range cap(pool) {
@@ -154,6 +136,30 @@ func openSQLite(ctx context.Context, opts Options) (_ Engine, err error) {
 	}
 	go e.loop()
 	return e, nil
+}
+
+// openWriter opens the writer and recovers the write-ahead log of an earlier process. It
+// returns an error if the file is no longer the one that was opened.
+func (e *sqliteEngine) openWriter(ctx context.Context, opts Options, opened os.FileInfo) (err error) {
+	if e.writer, err = newSQLiteWriter(ctx, e.pool, opts.Refused); err != nil {
+		return err
+	}
+	// A restore replaces the file while it holds the lock on the old file.
+	if now, err := os.Stat(opts.Database); err != nil || !os.SameFile(opened, now) {
+		return errors.Join(fmt.Errorf("%s was replaced while it was being opened: start the program again",
+			opts.Database), err)
+	}
+	if _, err := e.writer.Exec(ctx, "PRAGMA cache_size = -8000"); err != nil {
+		return fmt.Errorf("set the size of the writer's cache: %w", err)
+	}
+	if err := e.writer.adopt(ctx); isFull(err) {
+		e.uncertain.Store(true) // the writer retries until there is room
+		e.full.Store(true)
+		opts.Log.Warn("disk full: starting read-only until there is room", "error", err)
+	} else if err != nil {
+		return fmt.Errorf("recover the write-ahead log of an earlier process: %w", err)
+	}
+	return nil
 }
 
 // openFile creates the database file if it does not exist. It returns an error if SQLite
