@@ -13,7 +13,7 @@ import (
 	"cardwall/internal/hook"
 )
 
-func TestStatesOfADelivery(t *testing.T) {
+func TestStatesOfAFailingDelivery(t *testing.T) {
 	runRows(t, []row{
 		{"pending retry, timeout, 429 or 5xx response, retries remain: pending retry, next attempt after the next pause",
 			func(t *testing.T, w *world) {
@@ -106,6 +106,11 @@ func TestStatesOfADelivery(t *testing.T) {
 					d.Reason)
 			}
 		}},
+	})
+}
+
+func TestStatesOfASkippedOrRedeliveredDelivery(t *testing.T) {
+	runRows(t, []row{
 		{"daily delivery limit of the organization reached: skipped, marked in the log", func(t *testing.T, w *world) {
 			w.workspace = do(w, w.ada, app.AddWorkspace, app.NewWorkspace{Name: "Free", Plan: board.PlanFree}).ID
 			w.board, w.list = w.newBoard(w.workspace)
@@ -139,6 +144,11 @@ func TestStatesOfADelivery(t *testing.T) {
 		{"failed, person chooses Send again: delivered again", redeliver(board.DeliveryFailed, 400)},
 		{"gave up, person chooses Send again: delivered again", redeliver(board.DeliveryGaveUp, 500)},
 		{"skipped, person chooses Send again: delivered again", redeliver(board.DeliverySkipped, 0)},
+	})
+}
+
+func TestStatesOfATestEvent(t *testing.T) {
+	runRows(t, []row{
 		{"test event: sent once, even if it is not subscribed to and the webhook is off", func(t *testing.T, w *world) {
 			to := w.receiver("receiver.test", sequence(200, 200, 500, 429))
 			h := w.webhook("receiver.test")

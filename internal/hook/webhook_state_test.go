@@ -12,7 +12,7 @@ import (
 	"cardwall/internal/store"
 )
 
-func TestStatesOfAWebhook(t *testing.T) {
+func TestStatesOfAFailingWebhook(t *testing.T) {
 	runRows(t, []row{
 		{"on, 10 consecutive failed deliveries: off, and its owner is emailed a link to the last failed delivery",
 			func(t *testing.T, w *world) {
@@ -107,6 +107,11 @@ func TestStatesOfAWebhook(t *testing.T) {
 			advance(time.Second)
 			w.wantOff(h.ID, board.OffGone)
 		}},
+	})
+}
+
+func TestStatesOfAWebhookWhenItsOwnerChanges(t *testing.T) {
+	runRows(t, []row{
 		{"on, owner can no longer manage the webhook's boards: off when a role in the workspace changes",
 			func(_ *testing.T, w *world) {
 				h, _ := w.webhookOfAdmin()
@@ -174,6 +179,11 @@ func TestStatesOfAWebhook(t *testing.T) {
 				t.Errorf("got %d deliveries, want 1", n)
 			}
 		}},
+	})
+}
+
+func TestStatesOfAnEnabledWebhook(t *testing.T) {
+	runRows(t, []row{
 		{"off, enabled by a person, receiver works: on, the failure count resets and the person becomes its owner",
 			func(t *testing.T, w *world) {
 				to := w.receiver("receiver.test", always(400))
@@ -223,6 +233,11 @@ func TestStatesOfAWebhook(t *testing.T) {
 				}
 			}
 		}},
+	})
+}
+
+func TestStatesOfAWebhookOfAHiddenBoard(t *testing.T) {
+	runRows(t, []row{
 		{"on, its board becomes confidential: on, but sends nothing; it can still be paused or deleted",
 			func(t *testing.T, w *world) {
 				to := w.receiver("receiver.test", nil)
@@ -266,6 +281,11 @@ func TestStatesOfAWebhook(t *testing.T) {
 				t.Errorf("got %d deliveries, want 1", n)
 			}
 		}},
+	})
+}
+
+func TestStatesOfAStoppedWebhook(t *testing.T) {
+	runRows(t, []row{
 		{"on, paused by a person: pending deliveries are skipped", func(t *testing.T, w *world) {
 			to := w.receiver("receiver.test", always(500))
 			h := w.webhook("receiver.test")
