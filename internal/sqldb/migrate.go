@@ -106,14 +106,14 @@ func (l migrationLease) Lock(ctx context.Context, db *sql.DB) error {
 // an error if this program must not or cannot bring the database up to date.
 func versions(ctx context.Context, p *goose.Provider, opts Options) (have, newest int64, err error) {
 	have, newest, err = p.GetVersions(ctx)
-	switch {
+	switch old := CheckAge(opts.Migrations, have); {
 	case err != nil:
 		err = fmt.Errorf("read the schema version: %w", err)
 	case have > newest:
 		err = fmt.Errorf("the database has schema version %d, but this program supports versions up to %d: it was written by "+
 			"a newer version of cardwall, or by another program", have, newest)
-	case have > 0 && have < p.ListSources()[0].Version:
-		err = fmt.Errorf("the database has schema version %d: %w", have, ErrOldSchema)
+	case have > 0 && old != nil:
+		err = fmt.Errorf("the database has %w", old)
 	case have < newest && !opts.Migrate:
 		err = fmt.Errorf("the database has schema version %d, but this program needs version %d: run cardwall migrate",
 			have, newest)
