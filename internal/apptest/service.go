@@ -164,10 +164,7 @@ func New(t testing.TB, database string, opts Options) *Service {
 	if err != nil {
 		t.Fatalf("create the guard: %v", err)
 	}
-	log := opts.Log
-	if log == nil {
-		log = slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn}))
-	}
+	log := cmp.Or(opts.Log, slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn})))
 	programs := connect.New(connect.Options{
 		BaseURL: BaseURL, Registration: !opts.NoRegistration, Unlimited: !opts.RateLimits, Check: guard.Check,
 		Dial: guard.Dial, Roots: opts.Roots, Log: log,
@@ -176,44 +173,14 @@ func New(t testing.TB, database string, opts Options) *Service {
 	if own {
 		opts.Registry = func() *op.Registry { return server.Operations(accounts, programs, !opts.RateLimits) }
 	}
-	s := &Service{T: t, Registry: opts.Registry(), Clock: opts.clock, Database: database, opts: opts}
-	if s.Clock == nil {
-		s.Clock = &Clock{}
-	}
-	if s.opts.Operators == nil {
-		s.opts.Operators = []string{"ada@example.com"}
-	}
-	if s.opts.Keys == nil {
-		var err error
-		if s.opts.Keys, err = seal.Parse(secretKey); err != nil {
-			t.Fatalf("create the keyring: %v", err)
-		}
-	}
-	if !sqldb.IsPostgres(database) {
-		beginMigrated(t, database)
-	}
-	db, err := store.Open(t.Context(), store.Options{
-		Database: database, Replica: opts.Replica, BaseURL: BaseURL, Limits: opts.Limits, Plan: opts.Plan, Storage: opts.Storage,
-		Clock: s.Clock.Now, Log: log, Keys: s.opts.Keys, Migrate: true, Operators: s.opts.Operators,
-		SignUpClosed: opts.SignUp.Mode == account.SignUpClosed,
-		CountTime:    lockTimeout, ReadLimit: wideLimit, ReportLimit: cmp.Or(opts.ReportLimit, wideLimit),
-		CacheSize: opts.CacheSize, CheckCached: checkCached(t),
-	})
-	if err != nil {
-		t.Fatalf("open the store: %v", err)
-	}
-	s.DB = db
-	t.Cleanup(func() {
-		if err := db.Close(); err != nil {
-			t.Errorf("close the store: %v", err)
-		}
-	})
+	s := &Service{T: t, Registry: opts.Registry(), Clock: cmp.Or(opts.clock, &Clock{}), Database: database, opts: opts}
+	s.openStore(log)
 	if s.Spool, err = spool.Open(t.TempDir(), cmp.Or(opts.SpoolLimit, 1<<30)); err != nil {
 		t.Fatalf("open the spool: %v", err)
 	}
 	s.openFiles()
 	s.Server, err = server.New(server.Options{
-		DB: db, Accounts: accounts, Programs: programs, Registry: s.Registry, Guard: guard, Spool: s.Spool, Files: s.Files,
+		DB: s.DB, Accounts: accounts, Programs: programs, Registry: s.Registry, Guard: guard, Spool: s.Spool, Files: s.Files,
 		WebApp: application(t), Tools: opts.Tools, Holder: store.NewID("srv_"), BaseURL: BaseURL, Version: "test",
 		Unlimited: !opts.RateLimits, Log: log,
 		Waits: server.Waits{
@@ -228,18 +195,54 @@ func New(t testing.TB, database string, opts Options) *Service {
 	if !opts.NoJobs {
 		s.Run(context.Background(), s.Jobs.Run)
 	}
-	switch {
-	case opts.document != nil:
-		s.document = opts.document
-	case own:
-		s.document, err = programDocument()
-	default:
-		s.document, err = newDocument(s.Registry)
-	}
-	if err != nil {
+	if s.document, err = opts.openDocument(own, s.Registry); err != nil {
 		t.Fatalf("read the OpenAPI documents: %v", err)
 	}
 	return s
+}
+
+// openStore opens the database, and sets the defaults of the options for it.
+func (s *Service) openStore(log *slog.Logger) {
+	s.T.Helper()
+	if s.opts.Operators == nil {
+		s.opts.Operators = []string{"ada@example.com"}
+	}
+	if s.opts.Keys == nil {
+		var err error
+		if s.opts.Keys, err = seal.Parse(secretKey); err != nil {
+			s.T.Fatalf("create the keyring: %v", err)
+		}
+	}
+	if !sqldb.IsPostgres(s.Database) {
+		beginMigrated(s.T, s.Database)
+	}
+	db, err := store.Open(s.T.Context(), store.Options{
+		Database: s.Database, Replica: s.opts.Replica, BaseURL: BaseURL, Limits: s.opts.Limits, Plan: s.opts.Plan,
+		Storage: s.opts.Storage, Clock: s.Clock.Now, Log: log, Keys: s.opts.Keys, Migrate: true, Operators: s.opts.Operators,
+		SignUpClosed: s.opts.SignUp.Mode == account.SignUpClosed,
+		CountTime:    lockTimeout, ReadLimit: wideLimit, ReportLimit: cmp.Or(s.opts.ReportLimit, wideLimit),
+		CacheSize: s.opts.CacheSize, CheckCached: checkCached(s.T),
+	})
+	if err != nil {
+		s.T.Fatalf("open the store: %v", err)
+	}
+	s.DB = db
+	s.T.Cleanup(func() {
+		if err := db.Close(); err != nil {
+			s.T.Errorf("close the store: %v", err)
+		}
+	})
+}
+
+// openDocument returns the OpenAPI documents of the program, or of a registry of the test.
+func (o Options) openDocument(own bool, r *op.Registry) (*document, error) {
+	switch {
+	case o.document != nil:
+		return o.document, nil
+	case own:
+		return programDocument()
+	}
+	return newDocument(r)
 }
 
 // openFiles opens the storage for files. Nodes of the service share it.
