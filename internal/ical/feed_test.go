@@ -167,27 +167,7 @@ func TestCalendarFeed(t *testing.T) {
 
 		first := get(s, address)
 		content := body(s, first)
-		parsed, err := ics.ParseCalendar(strings.NewReader(content))
-		if err != nil || len(parsed.Events()) != 2 {
-			t.Fatalf("parse the calendar: got %d events, error %v; want 2", strings.Count(content, "BEGIN:VEVENT"), err)
-		}
-		for _, e := range parsed.Events() {
-			start, err := e.GetStartAt()
-			switch title := e.GetProperty(ics.ComponentPropertySummary).Value; {
-			case err != nil:
-				t.Errorf("%s: %v", title, err)
-			case title == "At five" && (start.Location() != time.UTC || e.GetProperty(ics.ComponentPropertyDtEnd) != nil):
-				t.Errorf("timed event: got start %v, want UTC without an end", start)
-			case title != "At five":
-				if e.Id() != allDay+"@cardwall.example.com" || start.Format(board.DateLayout) != day(3) ||
-					!strings.Contains(content, "DTSTART;VALUE=DATE:") {
-					t.Errorf("all-day event: got %s at %v, want %s on %s", e.Id(), start, allDay, day(3))
-				}
-				if d := e.GetProperty(ics.ComponentPropertyDescription).Value; !strings.Contains(d, "Line one\nline; two, with a \\ and more") {
-					t.Errorf("all-day event: got description %q, want the description of the card in it", d)
-				}
-			}
-		}
+		checkEvents(t, content, allDay, day(3))
 		if first.Header.Get("Content-Type") != "text/calendar; charset=utf-8" ||
 			!strings.HasPrefix(first.Header.Get("Cache-Control"), "private") {
 			t.Errorf("got headers %v, want a private calendar in UTF-8", first.Header)
@@ -231,23 +211,55 @@ func TestCalendarFeed(t *testing.T) {
 		}
 		ada.Must("update_board", fields{"boardId": b, "visibility": "workspace"})
 
-		renewed := bob.Must("create_calendar_feed", nil).Text("address")
-		if r := get(s, address); r.StatusCode != http.StatusNotFound {
-			t.Errorf("the old URL: got status %s, want 404", r.Status)
-		}
-		if r := get(s, renewed); r.StatusCode != http.StatusOK {
-			t.Errorf("the new URL: got status %s, want 200", r.Status)
-		}
-		bob.Must("delete_calendar_feed", nil)
-		bob.Must("delete_calendar_feed", nil)
-		deleted, unknown := get(s, renewed), get(s, apptest.BaseURL+"/ical/"+board.NewSecret()+".ics")
-		if a, b := body(s, deleted), body(s, unknown); deleted.StatusCode != http.StatusNotFound ||
-			unknown.StatusCode != http.StatusNotFound || a != b {
-			t.Errorf("got %s %q for a deleted feed and %s %q for an unknown one, want the same 404", deleted.Status, a,
-				unknown.Status, b)
-		}
+		checkRenewal(t, s, bob, address)
 		bob.Refused(board.CodeNotFound, "update_calendar_feed", fields{"boardIds": []string{b}})
 	})
+}
+
+// checkEvents checks the two events of a calendar: one at a time, and one on a whole day, for the card allDay.
+func checkEvents(t *testing.T, content, allDay, day string) {
+	t.Helper()
+	parsed, err := ics.ParseCalendar(strings.NewReader(content))
+	if err != nil || len(parsed.Events()) != 2 {
+		t.Fatalf("parse the calendar: got %d events, error %v; want 2", strings.Count(content, "BEGIN:VEVENT"), err)
+	}
+	for _, e := range parsed.Events() {
+		start, err := e.GetStartAt()
+		switch title := e.GetProperty(ics.ComponentPropertySummary).Value; {
+		case err != nil:
+			t.Errorf("%s: %v", title, err)
+		case title == "At five" && (start.Location() != time.UTC || e.GetProperty(ics.ComponentPropertyDtEnd) != nil):
+			t.Errorf("timed event: got start %v, want UTC without an end", start)
+		case title != "At five":
+			if e.Id() != allDay+"@cardwall.example.com" || start.Format(board.DateLayout) != day ||
+				!strings.Contains(content, "DTSTART;VALUE=DATE:") {
+				t.Errorf("all-day event: got %s at %v, want %s on %s", e.Id(), start, allDay, day)
+			}
+			if d := e.GetProperty(ics.ComponentPropertyDescription).Value; !strings.Contains(d, "Line one\nline; two, with a \\ and more") {
+				t.Errorf("all-day event: got description %q, want the description of the card in it", d)
+			}
+		}
+	}
+}
+
+// checkRenewal checks that the URL of a feed stops working when the feed gets a new one, and when it is deleted.
+func checkRenewal(t *testing.T, s *apptest.Service, bob *apptest.Person, address string) {
+	t.Helper()
+	renewed := bob.Must("create_calendar_feed", nil).Text("address")
+	if r := get(s, address); r.StatusCode != http.StatusNotFound {
+		t.Errorf("the old URL: got status %s, want 404", r.Status)
+	}
+	if r := get(s, renewed); r.StatusCode != http.StatusOK {
+		t.Errorf("the new URL: got status %s, want 200", r.Status)
+	}
+	bob.Must("delete_calendar_feed", nil)
+	bob.Must("delete_calendar_feed", nil)
+	deleted, unknown := get(s, renewed), get(s, apptest.BaseURL+"/ical/"+board.NewSecret()+".ics")
+	if a, b := body(s, deleted), body(s, unknown); deleted.StatusCode != http.StatusNotFound ||
+		unknown.StatusCode != http.StatusNotFound || a != b {
+		t.Errorf("got %s %q for a deleted feed and %s %q for an unknown one, want the same 404", deleted.Status, a,
+			unknown.Status, b)
+	}
 }
 
 func TestCalendarFeedIsLimited(t *testing.T) {
