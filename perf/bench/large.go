@@ -307,48 +307,43 @@ func (s *suite) largeSources(ctx context.Context, f *fixture) (map[string]func(i
 		return nil, err
 	}
 	growing := newGrowingBoard(f)
-	paths := func(format string) func(int) source {
-		asked := &rotatingSource{}
-		for _, b := range boards {
-			asked.paths = append(asked.paths, strings.ReplaceAll(format, "{board}", b.ID))
-		}
-		return func(int) source { return asked }
+	rotate := func(paths ...string) func(int) source {
+		shared := &rotatingSource{paths: paths}
+		return func(int) source { return shared }
 	}
-	sources := map[string]func(int) source{
+	ofBoards := func(path string) func(int) source {
+		var paths []string
+		for _, b := range boards {
+			paths = append(paths, apiPath+"/boards/"+b.ID+path)
+		}
+		return rotate(paths...)
+	}
+	workspace, zone, now := apiPath+"/workspaces/"+f.workspace, "timeZone="+url.QueryEscape(reportZone), time.Now()
+	var months, rare []string
+	for month := range 6 {
+		from := now.AddDate(0, 0, 30*(month-3))
+		months = append(months, workspace+"/calendar?from="+from.Format(time.DateOnly)+
+			"&to="+from.AddDate(0, 0, 29).Format(time.DateOnly)+"&"+zone)
+	}
+	for _, word := range document.RareWords() {
+		rare = append(rare, apiPath+"/search?q="+word)
+	}
+	return map[string]func(int) source{
 		nameGet:               func(int) source { return &getSource{random: s.random(), cards: all} },
-		"list_cards 50":       paths(apiPath + "/boards/{board}/cards?limit=50"),
-		"list_board_activity": paths(apiPath + "/boards/{board}/activity?limit=50"),
-		"list_board_changes":  paths(apiPath + "/boards/{board}/changes?limit=50&since=5000"),
+		"list_cards 50":       ofBoards("/cards?limit=50"),
+		"list_board_activity": ofBoards("/activity?limit=50"),
+		"list_board_changes":  ofBoards("/changes?limit=50&since=5000"),
 		"get_home":            func(int) source { return pathSource{applicationPath + "/home"} },
 		"list_my_cards":       func(int) source { return pathSource{apiPath + "/me/cards?limit=50"} },
 		nameCreate:            func(int) source { return &createSource{random: s.random(), boards: []*growingBoard{growing}} },
 		nameUpdate:            func(int) source { return &updateSource{random: s.random(), cards: worked.cards} },
 		nameMove:              func(i int) source { return newMoveSource(s.random(), worked, i, 1) },
-	}
-	now := time.Now()
-	for _, name := range []string{nameCalendar, nameDashboard, nameSearchRare, nameSearchMedium, nameSearchCommon} {
-		asked := &rotatingSource{}
-		switch name {
-		case nameCalendar:
-			for month := range 6 {
-				from := now.AddDate(0, 0, 30*(month-3))
-				asked.paths = append(asked.paths, apiPath+"/workspaces/"+f.workspace+"/calendar?from="+from.Format(time.DateOnly)+
-					"&to="+from.AddDate(0, 0, 29).Format(time.DateOnly)+"&timeZone="+url.QueryEscape(reportZone))
-			}
-		case nameDashboard:
-			asked.paths = []string{apiPath + "/workspaces/" + f.workspace + "/dashboard?timeZone=" + url.QueryEscape(reportZone)}
-		case nameSearchRare:
-			for _, word := range document.RareWords() {
-				asked.paths = append(asked.paths, apiPath+"/search?q="+word)
-			}
-		case nameSearchMedium:
-			asked.paths = []string{apiPath + "/search?q=" + document.MediumWord}
-		case nameSearchCommon:
-			asked.paths = []string{apiPath + "/search?q=" + document.CommonWord}
-		}
-		sources[name] = func(int) source { return asked }
-	}
-	return sources, nil
+		nameCalendar:          rotate(months...),
+		nameDashboard:         rotate(workspace + "/dashboard?" + zone),
+		nameSearchRare:        rotate(rare...),
+		nameSearchMedium:      rotate(apiPath + "/search?q=" + document.MediumWord),
+		nameSearchCommon:      rotate(apiPath + "/search?q=" + document.CommonWord),
+	}, nil
 }
 
 // rotatingSource requests one path after another and starts again after the last one.
