@@ -146,7 +146,7 @@ const (
 	maxSlowest = 10 // tests to list
 )
 
-// testName is the name of a test that is not a subtest, and its package.
+// testName is the name of a test and its package.
 type testName struct{ pkg, test string }
 
 func (n testName) compare(other testName) int {
@@ -207,12 +207,7 @@ func (c counts) String() string {
 // report reads the events of a run, prints the relevant parts of the output, and counts the
 // tests.
 func report(events io.Reader, out io.Writer) (counts, error) {
-	type key struct{ pkg, test string }
-	var total counts
-	output := map[key]string{} // output of unfinished tests
-	failedIn := map[string]bool{}
-	completed := map[string]bool{} // packages that failed after all their tests had ended
-
+	r := reporter{out: out, output: map[testName]string{}, failedIn: map[string]bool{}, completed: map[string]bool{}}
 	lines := bufio.NewReader(events)
 	for {
 		line, err := lines.ReadBytes('\n')
@@ -222,58 +217,71 @@ func report(events io.Reader, out io.Writer) (counts, error) {
 				// Some output of the go command is not JSON.
 				e = event{Action: "output", Output: string(line)}
 			}
-			k := key{e.Package, e.Test}
-			total.addDuration(e)
-			// A test fails because of a race that occurred while it ran, in its own code or in another test.
-			// A race after the last test fails the package.
-			total.final = total.final || strings.Contains(e.Output, "race detected ")
-			switch {
-			case e.Action == "build-output":
-				fmt.Fprint(out, e.Output)
-			case e.Action == "output" && e.Test == "":
-				// The ok line of the package follows, so PASS is redundant.
-				if e.Output != "PASS\n" {
-					fmt.Fprint(out, e.Output)
-				}
-				if e.Output == "FAIL\n" {
-					completed[e.Package] = true
-				}
-			case e.Action == "output":
-				if !strings.HasPrefix(e.Output, "=== ") {
-					output[k] += e.Output
-				}
-			case e.Action == "pass" && e.Test != "":
-				total.passed++
-				delete(output, k)
-			case e.Action == "skip" && e.Test != "":
-				total.skipped++
-				fmt.Fprintf(out, "skipped in %s:\n%s", e.Package, output[k])
-				delete(output, k)
-			case e.Action == "fail" && e.Test != "":
-				total.addFailure(e, output[k])
-				failedIn[e.Package] = true
-				fmt.Fprintf(out, "failed in %s:\n%s", e.Package, output[k])
-				delete(output, k)
-			case e.Action == "fail":
-				if !failedIn[e.Package] {
-					// The package did not build, or failed outside its tests.
-					total.failed++
-				}
-				total.final = total.final || !completed[e.Package]
-				// After a panic or a timeout, the running tests have no end event.
-				for _, k := range slices.SortedFunc(maps.Keys(output), func(a, b key) int { return cmp.Compare(a.test, b.test) }) {
-					if k.pkg == e.Package {
-						fmt.Fprintf(out, "unfinished in %s: %s\n%s", k.pkg, k.test, output[k])
-						delete(output, k)
-					}
-				}
-			}
+			r.add(e)
 		}
 		if err == io.EOF {
-			return total, nil
+			return r.counts, nil
 		}
 		if err != nil {
-			return total, err
+			return r.counts, err
+		}
+	}
+}
+
+// reporter prints the relevant parts of the output of a run, and counts the tests.
+type reporter struct {
+	counts
+	out       io.Writer
+	output    map[testName]string // output of unfinished tests, including subtests
+	failedIn  map[string]bool
+	completed map[string]bool // packages that failed after all their tests had ended
+}
+
+func (r *reporter) add(e event) {
+	k := testName{e.Package, e.Test}
+	r.addDuration(e)
+	// A test fails because of a race that occurred while it ran, in its own code or in another test.
+	// A race after the last test fails the package.
+	r.final = r.final || strings.Contains(e.Output, "race detected ")
+	switch {
+	case e.Action == "build-output":
+		fmt.Fprint(r.out, e.Output)
+	case e.Action == "output" && e.Test == "":
+		// The ok line of the package follows, so PASS is redundant.
+		if e.Output != "PASS\n" {
+			fmt.Fprint(r.out, e.Output)
+		}
+		if e.Output == "FAIL\n" {
+			r.completed[e.Package] = true
+		}
+	case e.Action == "output":
+		if !strings.HasPrefix(e.Output, "=== ") {
+			r.output[k] += e.Output
+		}
+	case e.Action == "pass" && e.Test != "":
+		r.passed++
+		delete(r.output, k)
+	case e.Action == "skip" && e.Test != "":
+		r.skipped++
+		fmt.Fprintf(r.out, "skipped in %s:\n%s", e.Package, r.output[k])
+		delete(r.output, k)
+	case e.Action == "fail" && e.Test != "":
+		r.addFailure(e, r.output[k])
+		r.failedIn[e.Package] = true
+		fmt.Fprintf(r.out, "failed in %s:\n%s", e.Package, r.output[k])
+		delete(r.output, k)
+	case e.Action == "fail":
+		if !r.failedIn[e.Package] {
+			// The package did not build, or failed outside its tests.
+			r.failed++
+		}
+		r.final = r.final || !r.completed[e.Package]
+		// After a panic or a timeout, the running tests have no end event.
+		for _, k := range slices.SortedFunc(maps.Keys(r.output), testName.compare) {
+			if k.pkg == e.Package {
+				fmt.Fprintf(r.out, "unfinished in %s: %s\n%s", k.pkg, k.test, r.output[k])
+				delete(r.output, k)
+			}
 		}
 	}
 }
