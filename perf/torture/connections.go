@@ -64,48 +64,18 @@ func holdSlowConnections(t *trialRun) error {
 	if err != nil {
 		return err
 	}
-	c := &slowClients{addr: n.Addr, token: w.Client.Token}
-	ctx, cancel := context.WithCancel(t.ctx)
-	var connections sync.WaitGroup
-	for i := range slowConns {
-		connections.Go(func() { c.hold(ctx, i) })
-	}
-	defer func() {
-		cancel()
-		connections.Wait()
-	}()
-	if err := t.waitUntil("the connections were not established", time.Minute,
-		func() bool { return c.open.Load() >= slowConns*9/10 }); err != nil {
-		return fmt.Errorf("%w; %d are open", err, c.open.Load())
-	}
-	maxFiles := atomic.Int64{}
-	watch, end := context.WithCancel(ctx)
-	go func() {
-		for fleet.Sleep(watch, 200*time.Millisecond) == nil {
-			if m, err := process.OpenFiles(n.Process.PID()); err == nil {
-				maxFiles.Store(max(maxFiles.Load(), int64(m)))
-			}
-		}
-	}()
-	latency, err := w.normalClient(n, card, slowTime)
-	end()
+	latency, memory, maxFiles, err := w.withSlowConnections(n, card)
 	if err != nil {
 		return err
 	}
-	memory, err := process.Memory(n.Process.PID(), "VmHWM")
-	if err != nil {
-		return err
-	}
-	cancel()
-	connections.Wait()
 	if limit := max(slowLatency, slowFactor*baseline); latency > limit {
 		t.fail("the p99 of the normal client is %v, want at most %v", latency, limit)
 	}
 	if memory > slowMemory {
 		t.fail("the server used %d MB, want at most %d MB", memory>>20, slowMemory>>20)
 	}
-	if maxFiles.Load() < slowConns*8/10 {
-		t.fail("the server had at most %d open files, want at least %d for a meaningful trial", maxFiles.Load(), slowConns*8/10)
+	if maxFiles < slowConns*8/10 {
+		t.fail("the server had at most %d open files, want at least %d for a meaningful trial", maxFiles, slowConns*8/10)
 	}
 	remaining := 0
 	if err := t.waitUntil("file descriptors were not closed", time.Minute, func() bool {
@@ -116,8 +86,43 @@ func holdSlowConnections(t *trialRun) error {
 	}
 	t.outcome.rounds = 1
 	t.note = fmt.Sprintf("normal client p99 %d ms (alone %d), peak %d MB, at most %d open files, %d afterwards", latency.Milliseconds(),
-		baseline.Milliseconds(), memory>>20, maxFiles.Load(), remaining)
+		baseline.Milliseconds(), memory>>20, maxFiles, remaining)
 	return nil
+}
+
+// withSlowConnections runs the normal client while the slow connections are open. It returns the 99th percentile of the
+// normal client's latency, and the peak memory and the largest number of open files of the server.
+func (w *workload) withSlowConnections(n *server.Server, card string) (latency time.Duration, memory int64, maxFiles int,
+	err error) {
+	c := &slowClients{addr: n.Addr, token: w.Client.Token}
+	ctx, cancel := context.WithCancel(w.ctx)
+	var connections sync.WaitGroup
+	for i := range slowConns {
+		connections.Go(func() { c.hold(ctx, i) })
+	}
+	defer func() {
+		cancel()
+		connections.Wait()
+	}()
+	if err := w.waitUntil("the connections were not established", time.Minute,
+		func() bool { return c.open.Load() >= slowConns*9/10 }); err != nil {
+		return 0, 0, 0, fmt.Errorf("%w; %d are open", err, c.open.Load())
+	}
+	var largest atomic.Int64
+	watch, end := context.WithCancel(ctx)
+	go func() {
+		for fleet.Sleep(watch, 200*time.Millisecond) == nil {
+			if m, err := process.OpenFiles(n.Process.PID()); err == nil {
+				largest.Store(max(largest.Load(), int64(m)))
+			}
+		}
+	}()
+	latency, err = w.normalClient(n, card, slowTime)
+	end()
+	if err == nil {
+		memory, err = process.Memory(n.Process.PID(), "VmHWM")
+	}
+	return latency, memory, int(largest.Load()), err
 }
 
 // normalClient alternately reads and creates a card, and returns the 99th percentile of the latency. Every request must
