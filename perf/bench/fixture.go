@@ -91,6 +91,14 @@ type record struct {
 	ID string `json:"id"`
 }
 
+// newFixture returns a fixture that fills a workspace on the servers with the given addresses.
+func (s *suite) newFixture(token, workspace string, addrs ...string) *fixture {
+	return &fixture{
+		addrs: addrs, token: token, workspace: workspace, clients: s.clients, progress: s.progress,
+		names: s.names, boards: make(map[string]*board), cursors: make(map[string][]string),
+	}
+}
+
 // emptyBoard creates a board with lists and no cards.
 func (f *fixture) emptyBoard(c *client.Client, name string) (*board, error) {
 	var created record

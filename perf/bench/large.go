@@ -242,10 +242,7 @@ func (s *suite) compareLarge(ctx context.Context, prefix string, large, small *i
 		if _, err := srv.Start(ctx); err != nil {
 			return srv.WithLog(err)
 		}
-		f := &fixture{
-			addrs: []string{srv.Addr}, token: srv.token, workspace: srv.workspace, clients: s.clients, progress: s.progress,
-			names: s.names, boards: make(map[string]*board), cursors: make(map[string][]string),
-		}
+		f := s.newFixture(srv.token, srv.workspace, srv.Addr)
 		sources, err := s.largeSources(ctx, f)
 		if err != nil {
 			return srv.WithLog(err)

@@ -109,10 +109,7 @@ func (s *suite) measureOne(ctx context.Context, srv *installation, suffix string
 	if _, err := srv.Start(ctx); err != nil {
 		return srv.WithLog(err)
 	}
-	f := &fixture{
-		addrs: []string{srv.Addr}, token: srv.token, workspace: srv.workspace, clients: s.clients, progress: s.progress,
-		names: s.names, boards: make(map[string]*board), cursors: make(map[string][]string),
-	}
+	f := s.newFixture(srv.token, srv.workspace, srv.Addr)
 	prefix := nameLargeOne + suffix + ", "
 	first, settled, err := s.firstDashboards(ctx, f)
 	if err != nil {

@@ -353,10 +353,8 @@ func (h *neighborhood) preparePeople(ctx context.Context, s *suite) error {
 		return err
 	}
 	for _, o := range h.bystanders {
-		o.fixture = &fixture{
-			addrs: []string{h.srv.Addr}, token: o.Token, workspace: o.Workspace, clients: s.clients, progress: func(string, ...any) {},
-			names: s.names, boards: make(map[string]*board), cursors: make(map[string][]string),
-		}
+		o.fixture = s.newFixture(o.Token, o.Workspace, h.srv.Addr)
+		o.fixture.progress = func(string, ...any) {}
 		if o.board, err = o.fixture.board(ctx, "Own work", bystanderCards); err != nil {
 			return err
 		}

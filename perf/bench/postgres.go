@@ -87,10 +87,7 @@ func (s *suite) measureNodes(ctx context.Context, cluster *postgres.Cluster, n i
 	for len(nodes) < n {
 		nodes = append(nodes, first.another())
 	}
-	f := &fixture{
-		token: first.token, workspace: first.workspace, clients: s.clients, progress: s.progress,
-		names: s.names, boards: make(map[string]*board), cursors: make(map[string][]string),
-	}
+	f := s.newFixture(first.token, first.workspace)
 	for _, node := range nodes {
 		defer func() { err = errors.Join(err, node.Stop()) }()
 		if _, err := node.Start(ctx); err != nil {

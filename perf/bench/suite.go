@@ -110,10 +110,7 @@ func (s *suite) measureServer(ctx context.Context, srv *installation, benchmarks
 			return err
 		}
 	}
-	f := &fixture{
-		addrs: []string{srv.Addr}, token: srv.token, workspace: srv.workspace, clients: s.clients, progress: s.progress,
-		names: s.names, boards: make(map[string]*board), cursors: make(map[string][]string),
-	}
+	f := s.newFixture(srv.token, srv.workspace, srv.Addr)
 	var pending []*load // benchmarks that run interleaved
 	for i, m := range benchmarks {
 		if s.wants(m.name) {
