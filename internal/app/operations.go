@@ -269,8 +269,8 @@ func registerCards(r *op.Registry) {
 	op.Command(r, "update_card", "PATCH /cards/{cardId}",
 		"Change a card's title or description, or whether it is done.", UpdateCard)
 	op.Command(r, "update_cards", "PATCH /boards/{boardId}/cards",
-		"Change up to 100 cards of a board in the same way: move, label, assign, schedule, complete, archive or comment "+
-			"on them. Either all cards change, or none.", UpdateCards)
+		"Make the same changes to up to 100 cards of a board. Moves, labels, assigns, schedules, completes, archives or "+
+			"comments on the cards. Either all of them change, or none.", UpdateCards)
 	op.Command(r, "move_card", "POST /cards/{cardId}/move",
 		"Move a card to a position in a list on the same board.", MoveCard)
 	op.Command(r, "move_card_to_board", "POST /cards/{cardId}/move-to-board",

@@ -39,27 +39,30 @@ func UpdateCards(ctx context.Context, tx *store.Tx, in UpdateCardsInput) (Update
 	if err := in.check(); err != nil {
 		return UpdatedCards{}, err
 	}
-	// Loading a card of another board would lock that board, too.
-	onBoard, err := tx.CardsOnBoard(ctx, in.BoardID, in.CardIDs)
+	// Loading a card of another board for a change would lock that board, too.
+	cards, err := tx.CardsByID(ctx, in.CardIDs)
 	if err != nil {
 		return UpdatedCards{}, err
 	}
-	out := UpdatedCards{Cards: make([]board.Card, len(in.CardIDs))}
 	for i, id := range in.CardIDs {
-		if !slices.Contains(onBoard, id) {
-			return out, board.Invalid("cardIds must be ids of cards on the board; %q is not.", id).In("cardIds", board.RuleValue)
+		if cards[i].BoardID != in.BoardID {
+			return UpdatedCards{}, board.Invalid("cardIds must be ids of cards on the board; %q is not.", id).
+				In("cardIds", board.RuleValue)
 		}
-		if out.Cards[i], err = in.change(ctx, tx, CardInput{id}); err != nil {
-			return out, aboutCard(err, id)
+		if err := in.change(ctx, tx, CardInput{id}); err != nil {
+			return UpdatedCards{}, aboutCard(err, id)
 		}
 		in.Position = board.After(id)
-		out.Cards[i].Description = nil
 	}
-	return out, nil
+	cards, err = tx.CardsByID(ctx, in.CardIDs)
+	for i := range cards {
+		cards[i].Description = nil
+	}
+	return UpdatedCards{cards}, err
 }
 
-// check returns an error if the input names no card, a card twice, no change, or a
-// position without a list.
+// check returns an error if the input has no card, a card twice, or a position without a
+// list.
 func (in UpdateCardsInput) check() error {
 	switch {
 	case len(in.CardIDs) == 0:
@@ -74,35 +77,32 @@ func (in UpdateCardsInput) check() error {
 
 // change changes one card. A card is restored before its other changes, and archived
 // after them.
-func (in UpdateCardsInput) change(ctx context.Context, tx *store.Tx, card CardInput) (out board.Card, err error) {
+func (in UpdateCardsInput) change(ctx context.Context, tx *store.Tx, card CardInput) (err error) {
 	if in.Archived != nil && !*in.Archived {
-		out, err = RestoreCard(ctx, tx, card)
+		_, err = RestoreCard(ctx, tx, card)
 	}
 	if err == nil && in.Comment != "" {
 		_, err = AddComment(ctx, tx, AddCommentInput{card, in.Comment})
 	}
 	if err == nil && in.ListID != "" {
-		out, err = MoveCard(ctx, tx, MoveCardInput{card, in.ListID, in.Position})
+		_, err = MoveCard(ctx, tx, MoveCardInput{card, in.ListID, in.Position})
 	}
 	if err == nil && in.CardDates != (CardDates{}) {
-		out, err = SetCardDue(ctx, tx, SetCardDueInput{card, in.CardDates})
+		_, err = SetCardDue(ctx, tx, SetCardDueInput{card, in.CardDates})
 	}
 	if err == nil && len(in.AddLabels)+len(in.RemoveLabels) > 0 {
-		out, err = SetCardLabels(ctx, tx, SetCardLabelsInput{card, in.AddLabels, in.RemoveLabels})
+		_, err = SetCardLabels(ctx, tx, SetCardLabelsInput{card, in.AddLabels, in.RemoveLabels})
 	}
 	if err == nil && len(in.AddAssignees)+len(in.RemoveAssignees) > 0 {
-		out, err = SetCardAssignees(ctx, tx, SetCardAssigneesInput{card, in.AddAssignees, in.RemoveAssignees})
+		_, err = SetCardAssignees(ctx, tx, SetCardAssigneesInput{card, in.AddAssignees, in.RemoveAssignees})
 	}
 	if err == nil && in.Done != nil {
-		out, err = UpdateCard(ctx, tx, UpdateCardInput{CardInput: card, Done: in.Done})
+		_, err = UpdateCard(ctx, tx, UpdateCardInput{CardInput: card, Done: in.Done})
 	}
 	if err == nil && in.Archived != nil && *in.Archived {
-		out, err = ArchiveCard(ctx, tx, card)
+		_, err = ArchiveCard(ctx, tx, card)
 	}
-	if err == nil && out.ID == "" { // the only change is a comment, or there is none
-		out, err = tx.View.Card(ctx, card.CardID, board.View)
-	}
-	return out, err
+	return err
 }
 
 // aboutCard adds the id of a card to an error for the caller.

@@ -10,34 +10,19 @@ import (
 	"cardwall/internal/board"
 )
 
-// batch is a board with three cards in To do and one in Doing.
-type batch struct {
-	*apptest.Service
-	ada, bob           *apptest.Person
-	board, todo, doing string
-	label, other       string
-	cards              []string
-}
-
-func newBatch(s *apptest.Service) *batch {
-	b := &batch{Service: s, ada: s.Person("Ada")}
-	workspace := b.ada.Workspace("Engines", board.PlanTeam)
-	b.bob = s.Person("Bob").Joins(workspace, board.WorkspaceMember)
-	b.board = b.ada.Must("create_board", fields{"workspaceId": workspace, "name": "Launch"}).ID()
-	b.todo = b.ada.Must("create_list", fields{"boardId": b.board, "name": "To do"}).ID()
-	b.doing = b.ada.Must("create_list", fields{"boardId": b.board, "name": "Doing"}).ID()
-	b.label = b.ada.Must("create_label", fields{"boardId": b.board, "name": "Bug", "color": "red"}).ID()
-	b.other = b.ada.Must("create_label", fields{"boardId": b.board, "name": "Idea", "color": "blue"}).ID()
-	for _, title := range []string{"one", "two", "three"} {
-		b.cards = append(b.cards, b.ada.Must("create_card", fields{"listId": b.todo, "title": title}).ID())
+// newList creates a list on the board with cards of the given titles. It returns the list and
+// the cards.
+func (w *world) newList(titles ...string) (list string, cards []string) {
+	list = w.make("create_list", fields{"boardId": w.board, "name": "Its own"})
+	for _, title := range titles {
+		cards = append(cards, w.make("create_card", fields{"listId": list, "title": title}))
 	}
-	b.ada.Must("create_card", fields{"listId": b.doing, "title": "old"})
-	return b
+	return list, cards
 }
 
-// titles returns the titles of the cards in a list, in order.
-func (b *batch) titles(list string) []string {
-	return b.ada.All("list_cards", "title", fields{"boardId": b.board, "list": list, "limit": 200})
+// titles returns the titles of the open cards in a list, in order.
+func (w *world) titles(list string) []string {
+	return w.owner.All("list_cards", "title", fields{"boardId": w.board, "list": list, "limit": 200})
 }
 
 // All changes of a call are made to each card, in one transaction, with the events of the single
@@ -45,33 +30,36 @@ func (b *batch) titles(list string) []string {
 func TestUpdateCards(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
-		b := newBatch(s)
-		b.ada.Must("set_card_labels", fields{"cardId": b.cards[0], "add": []string{b.other}})
-		a := b.ada.Must("update_cards", fields{
-			"boardId": b.board, "cardIds": []string{b.cards[2], b.cards[0]}, "listId": b.doing, "position": "top", "done": true,
-			"dueDate": "2026-12-24", "addLabels": []string{b.label}, "removeLabels": []string{b.other},
-			"addAssignees": []string{b.bob.ID}, "comment": "For the fair.",
+		w := newWorld(s)
+		todo, ids := w.newList("one", "two", "three")
+		doing, _ := w.newList("old")
+		old := w.make("create_label", fields{"boardId": w.board, "name": "Old", "color": "blue"})
+		w.owner.Must("set_card_labels", fields{"cardId": ids[0], "add": []string{old}})
+		a := w.owner.Must("update_cards", fields{
+			"boardId": w.board, "cardIds": []string{ids[2], ids[0]}, "listId": doing, "position": "top", "done": true,
+			"dueDate": "2026-12-24", "addLabels": []string{w.label}, "removeLabels": []string{old},
+			"addAssignees": []string{w.other.ID}, "comment": "For the fair.",
 		})
-		if got := b.titles(b.doing); !slices.Equal(got, []string{"three", "one", "old"}) {
+		if got := w.titles(doing); !slices.Equal(got, []string{"three", "one", "old"}) {
 			t.Errorf("Doing: got %v, want the cards at the top in the order of the request", got)
 		}
 		cards := a.Get("cards").([]any)
 		if len(cards) != 2 {
 			t.Fatalf("got %d cards, want 2", len(cards))
 		}
-		for i, id := range []string{b.cards[2], b.cards[0]} {
+		for i, id := range []string{ids[2], ids[0]} {
 			after, _ := cards[i].(map[string]any)
-			card := b.ada.Must("get_card", fields{"cardId": id})
+			card := w.owner.Must("get_card", fields{"cardId": id})
 			labels, assignees := card.Get("labels").([]any), card.Get("assignees").([]any)
 			if card.Get("done") != true || card.Get("dueDate") != "2026-12-24" || card.Get("comments") != 1.0 ||
-				len(labels) != 1 || labels[0].(map[string]any)["id"] != b.label ||
-				len(assignees) != 1 || assignees[0].(map[string]any)["id"] != b.bob.ID {
+				len(labels) != 1 || labels[0].(map[string]any)["id"] != w.label ||
+				len(assignees) != 1 || assignees[0].(map[string]any)["id"] != w.other.ID {
 				t.Errorf("card %d: got %s, want it done, due on 2026-12-24, with a label, an assignee and a comment", i, card.Raw)
 			}
-			if after["id"] != id || after["listId"] != b.doing || after["done"] != true || after["description"] != nil {
+			if after["id"] != id || after["listId"] != doing || after["done"] != true || after["description"] != nil {
 				t.Errorf("response %d: got %v, want the card after the change, without its description", i, after)
 			}
-			events := b.ada.All("list_board_activity", "type", fields{"boardId": b.board, "cardId": id, "limit": 200})
+			events := w.owner.All("list_board_activity", "type", fields{"boardId": w.board, "cardId": id, "limit": 200})
 			for _, want := range []string{"card.moved", "card.completed", "card.due_date_changed", "card.labels_changed",
 				"card.assignees_changed", "comment.added"} {
 				if !slices.Contains(events, want) {
@@ -79,14 +67,19 @@ func TestUpdateCards(t *testing.T) {
 				}
 			}
 		}
-		b.ada.Must("update_cards", fields{"boardId": b.board, "cardIds": b.cards, "archived": true, "done": false})
-		if got := b.titles(b.doing); !slices.Equal(got, []string{"old"}) {
+		w.owner.Must("update_cards", fields{"boardId": w.board, "cardIds": ids, "archived": true, "done": false})
+		if got := w.titles(doing); !slices.Equal(got, []string{"old"}) {
 			t.Errorf("Doing after archiving: got %v, want only old", got)
 		}
-		b.ada.Must("update_cards", fields{"boardId": b.board, "cardIds": b.cards, "archived": false, "listId": b.todo,
-			"position": fields{"after": b.ada.Must("create_card", fields{"listId": b.todo, "title": "first"}).ID()}})
-		if got := b.titles(b.todo); !slices.Equal(got, []string{"first", "one", "two", "three"}) {
+		w.owner.Must("update_cards", fields{"boardId": w.board, "cardIds": ids, "archived": false, "listId": todo,
+			"position": fields{"after": w.owner.Must("create_card", fields{"listId": todo, "title": "first"}).ID()}})
+		if got := w.titles(todo); !slices.Equal(got, []string{"first", "one", "two", "three"}) {
 			t.Errorf("To do after restoring: got %v, want the cards after first", got)
+		}
+		w.owner.Must("archive_card", fields{"cardId": ids[1]})
+		in := fields{"boardId": w.board, "cardIds": ids[1:2], "archived": false, "comment": "Back."}
+		if a := w.owner.Must("update_cards", in); a.Get("cards.0.comments") != 1.0 || a.Get("cards.0.archivedAt") != nil {
+			t.Errorf("a comment on a restored card: got %s, want one comment", a.Raw)
 		}
 		s.CheckConsistency()
 	})
@@ -96,18 +89,12 @@ func TestUpdateCards(t *testing.T) {
 func TestUpdateCardsChangesAllOrNothing(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
-		b := newBatch(s)
-		elsewhere := b.ada.Must("create_board",
-			fields{"workspaceId": b.ada.Workspace("Elsewhere", board.PlanTeam), "name": "Other"}).ID()
-		away := b.ada.Must("create_list", fields{"boardId": elsewhere, "name": "Away"}).ID()
-		foreign := b.ada.Must("create_card", fields{"listId": away, "title": "foreign"}).ID()
-		archived := b.ada.Must("create_card", fields{"listId": b.todo, "title": "archived"}).ID()
-		b.ada.Must("archive_card", fields{"cardId": archived})
+		w := newWorld(s)
+		_, ids := w.newList("one", "two", "three")
+		foreign := w.make("create_card", fields{"listId": w.away, "title": "foreign"})
 		viewer := s.Person("Vera")
-		viewer.Joins(b.ada.Must("get_board", fields{"boardId": b.board}).Text("workspaceId"), board.WorkspaceMember)
-		b.ada.Must("update_board", fields{"boardId": b.board, "visibility": "private"})
-		b.ada.Must("share_board", fields{"boardId": b.board, "userId": viewer.ID, "role": "viewer"})
-		version := b.ada.Must("get_board", fields{"boardId": b.board}).Get("version")
+		w.setRoles(viewer, board.WorkspaceGuest, w.board, board.RoleViewer)
+		version := w.owner.Must("get_board", fields{"boardId": w.board}).Get("version")
 		many := make([]string, 101)
 		for i := range many {
 			many[i] = fmt.Sprint("crd_", i)
@@ -118,24 +105,24 @@ func TestUpdateCardsChangesAllOrNothing(t *testing.T) {
 			in   fields
 			says string
 		}{
-			{board.CodeArchived, b.ada, fields{"cardIds": []string{b.cards[0], archived}, "done": true}, "Card " + archived + ": "},
-			{board.CodeInvalidRequest, b.ada, fields{"cardIds": []string{b.cards[0], foreign}, "done": true}, foreign},
-			{board.CodeInvalidRequest, b.ada, fields{"cardIds": b.cards, "listId": away}, "Card " + b.cards[0] + ": listId"},
-			{board.CodeInvalidRequest, b.ada, fields{"cardIds": []string{b.cards[0], b.cards[0]}, "done": true}, "twice"},
-			{board.CodeInvalidRequest, b.ada, fields{"cardIds": []string{}, "done": true}, "cardIds"},
-			{board.CodeInvalidRequest, b.ada, fields{"cardIds": many, "done": true}, "100"},
-			{board.CodeInvalidRequest, b.ada, fields{"cardIds": b.cards, "position": "top"}, "requires listId"},
-			{board.CodeInvalidRequest, b.ada, fields{"cardIds": b.cards, "addLabels": []string{"lbl_x"}}, "labels"},
-			{board.CodeForbidden, viewer, fields{"cardIds": b.cards, "done": true}, ""},
-			{board.CodeForbidden, viewer, fields{"cardIds": b.cards, "comment": "Hm."}, ""},
-			{board.CodeNotFound, s.Person("Eve"), fields{"cardIds": b.cards, "done": true}, ""},
+			{board.CodeArchived, w.owner, fields{"cardIds": []string{ids[0], w.archivedCard}, "done": true}, "Card " + w.archivedCard + ": "},
+			{board.CodeInvalidRequest, w.owner, fields{"cardIds": []string{ids[0], foreign}, "done": true}, foreign},
+			{board.CodeInvalidRequest, w.owner, fields{"cardIds": ids, "listId": w.away}, "Card " + ids[0] + ": listId"},
+			{board.CodeInvalidRequest, w.owner, fields{"cardIds": []string{ids[0], ids[0]}, "done": true}, "twice"},
+			{board.CodeInvalidRequest, w.owner, fields{"cardIds": []string{}, "done": true}, "cardIds"},
+			{board.CodeInvalidRequest, w.owner, fields{"cardIds": many, "done": true}, "100"},
+			{board.CodeInvalidRequest, w.owner, fields{"cardIds": ids, "position": "top"}, "requires listId"},
+			{board.CodeInvalidRequest, w.owner, fields{"cardIds": ids, "addLabels": []string{"lbl_x"}}, "labels"},
+			{board.CodeForbidden, viewer, fields{"cardIds": ids, "done": true}, ""},
+			{board.CodeForbidden, viewer, fields{"cardIds": ids, "comment": "Hm."}, ""},
+			{board.CodeNotFound, s.Person("Eve"), fields{"cardIds": ids, "done": true}, ""},
 		} {
-			c.in["boardId"] = b.board
+			c.in["boardId"] = w.board
 			if a := c.p.Refused(c.code, "update_cards", c.in); !strings.Contains(a.Message, c.says) {
 				t.Errorf("%v: got the message %q, want it to contain %q", c.in, a.Message, c.says)
 			}
 		}
-		if after := b.ada.Must("get_board", fields{"boardId": b.board}).Get("version"); after != version {
+		if after := w.owner.Must("get_board", fields{"boardId": w.board}).Get("version"); after != version {
 			t.Errorf("got the version %v after refused calls, want %v", after, version)
 		}
 		s.CheckConsistency()

@@ -291,17 +291,6 @@ func (tx *Tx) RemoveAssignee(ctx context.Context, cardID, userID string) error {
 	return tx.exec(ctx, "DELETE FROM card_assignees WHERE card_id = $1 AND user_id = $2", cardID, userID)
 }
 
-// CardsOnBoard returns those of the given ids that are ids of cards on a board.
-func (v *View) CardsOnBoard(ctx context.Context, boardID string, ids []string) (out []string, err error) {
-	err = sqldb.InChunks(ids, func(in string, args []any) error {
-		found, err := v.texts(ctx, fmt.Sprintf("SELECT id FROM cards WHERE id IN (%s) AND board_id = $%d", in, len(args)+1),
-			append(args, boardID)...)
-		out = append(out, found...)
-		return err
-	})
-	return out, err
-}
-
 // LabelsOf returns the labels of a board with the given ids, keyed by id.
 func (v *View) LabelsOf(ctx context.Context, boardID string, ids []string) (map[string]board.LabelRef, error) {
 	out := map[string]board.LabelRef{}
