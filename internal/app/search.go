@@ -14,8 +14,9 @@ const searchGrammar = "A card must match every term of q; a term with - in front
 	"\"phrase\", the beginning of a word (plan*), or key:value. Commas between values mean or; quote values with spaces. " +
 	"is: open, done, archived, overdue, assigned, unassigned, checked or unchecked. has: and no: description, " +
 	"checklist, comment, attachment, due, start, assignee or label. board:, list: and label: a name or an id. " +
-	"member:, creator: and commenter: a name, an email address, an id or me. due:, start:, created:, updated: and " +
-	"completed: a date, >date, date..date, today, week, month or a number of days; due: also overdue or none. " +
+	"member:, creator: and commenter: a name, an email address, an id or me. due: and start: a date, >date, date..date, " +
+	"today, week, month, overdue, none or a number of days from today. created:, updated: and completed: a date, >date, " +
+	"date..date, today or a number of days until today. " +
 	"title:, description:, comment:, checklist: and attachment: a word or phrase. sort: position, due, start, " +
 	"created, updated or title, with - in front for descending order. For example: is:open member:me due:week " +
 	"-label:\"On hold\" sort:due."

@@ -1,6 +1,7 @@
 package app_test
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"net/url"
@@ -303,4 +304,54 @@ func TestSearchPages(t *testing.T) {
 			}
 		}
 	})
+}
+
+// The search accepts every form that the description of search_cards names.
+func TestSearchAcceptsItsDescribedGrammar(t *testing.T) {
+	t.Parallel()
+	w := newWorld(apptest.New(t, t.TempDir()+"/cardwall.db", apptest.Options{}))
+	w.make("create_label", fields{"boardId": w.board, "name": "On hold", "color": "gray"})
+	description := w.Registry.Named("search_cards").Description
+	_, example, _ := strings.Cut(description, "For example: ")
+	forms := []string{strings.TrimSuffix(example, "."), "plan*", `"a phrase"`, "-word"}
+	for _, key := range []string{"is", "has", "no", "sort"} {
+		_, values, _ := strings.Cut(description, key+": ")
+		values, _, _ = strings.Cut(values, ". ")
+		values, _, _ = strings.Cut(values, ", with")
+		for _, value := range strings.Split(strings.ReplaceAll(values, " or ", ", "), ", ") {
+			if strings.Contains(value, ":") {
+				continue // another key with the same values
+			}
+			forms = append(forms, key+":"+value)
+		}
+	}
+	for _, key := range []string{"due", "start", "created", "updated", "completed"} {
+		values := []string{"2026-03-01", ">2026-03-01", "2026-03-01..2026-04-01", "today", "7"}
+		if key == "due" || key == "start" {
+			values = append(values, "week", "month", "overdue", "none")
+		}
+		for _, value := range values {
+			forms = append(forms, key+":"+value)
+		}
+	}
+	for _, key := range []string{"title", "description", "comment", "checklist", "attachment"} {
+		forms = append(forms, key+":word", key+`:"a phrase"`)
+	}
+	for _, key := range []string{"member", "creator", "commenter"} {
+		forms = append(forms, key+":me", key+":ada@example.com", key+":"+w.owner.ID)
+	}
+	forms = append(forms, "board:Launch", `label:"On hold"`, "list:"+w.list, "sort:-updated")
+	for _, form := range forms {
+		key, value, _ := strings.Cut(form, ":")
+		if !strings.Contains(description, key+":") && value != "" {
+			t.Errorf("%s: the description does not name the key %s", form, key)
+		}
+		a := w.owner.Must("search_cards", fields{"q": form})
+		if value != "" && bytes.Contains(a.Raw, []byte(`"key":"text"`)) || bytes.Contains(a.Raw, []byte(`"ignored":true`)) {
+			t.Errorf("%s: got %s, want a term with a key", form, a.Raw)
+		}
+	}
+	if len(forms) < 80 {
+		t.Errorf("got %d forms, want at least 80: %q", len(forms), forms)
+	}
 }
