@@ -81,8 +81,8 @@ func New(c Config) (*Endpoint, error) {
 }
 
 // newServer returns the SDK server. All requests share it, because creating a server
-// is expensive. It lists all tools; guard removes those
-// that a token cannot use or that an address does not select.
+// is expensive. It lists all tools; guard removes those that a token cannot use or that an
+// address does not select.
 func (e *Endpoint) newServer() *sdk.Server {
 	info := &sdk.Implementation{Name: "cardwall", Title: "Cardwall", Version: e.Version, WebsiteURL: e.BaseURL}
 	s := sdk.NewServer(info, &sdk.ServerOptions{

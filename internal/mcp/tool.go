@@ -96,8 +96,10 @@ func (t *tool) schema(r *op.Registry, filters []string) (jsontext.Value, error) 
 			plain["description"] = "compact (the default) omits descriptions."
 		case t.Paged && f.Name == "cursor":
 			plain = jsonObject{"type": "string", "description": "The nextCursor of the previous page."}
-		case isFilter && t.Name != filtered || plain["description"] == "The id of the "+strings.TrimSuffix(f.Name, "Id")+".":
+		case isFilter && t.Name != filtered:
 			delete(plain, "description")
+		case plain["description"] == "The id of the "+strings.TrimSuffix(f.Name, "Id")+".":
+			delete(plain, "description") // the name says the same
 		}
 		write(f.Name)
 		write(plain)
