@@ -131,7 +131,7 @@ func fillWorkspace(b *testing.B, s *apptest.Service, ada *apptest.Person, worksp
 					return err
 				}
 				e := board.Entry{ID: tx.NewID("act_"), Type: board.KindCardMoved, At: ago(200),
-					Actor: board.Actor{Type: board.ActorSystem}, BoardID: w.ID, CardID: &c.ID, BoardVersion: int64(i + 1),
+					Actor: board.EntryActor{Actor: board.Actor{Type: board.ActorSystem}}, BoardID: w.ID, CardID: &c.ID, BoardVersion: int64(i + 1),
 					Changes: board.Changes{"listId": {From: c.ListID, To: c.ListID}}}
 				if random.IntN(3) == 0 {
 					e.Type = board.KindCardUpdated

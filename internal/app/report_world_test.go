@@ -230,8 +230,8 @@ func writeBoard(ctx context.Context, tx *store.Tx, w *reportWorld, b *reportBoar
 			}
 			for _, at := range c.moves {
 				version++
-				if err := d.Entry(ctx, &board.Entry{ID: tx.NewID("act_"), Type: board.KindCardMoved, At: at,
-					Actor: board.Actor{Type: board.ActorSystem}, BoardID: b.ID, CardID: &c.ID, BoardVersion: version}); err != nil {
+				if err := d.Entry(ctx, &board.Entry{ID: tx.NewID("act_"), Type: board.KindCardMoved, At: at, BoardID: b.ID, CardID: &c.ID,
+					Actor: board.EntryActor{Actor: board.Actor{Type: board.ActorSystem}}, BoardVersion: version}); err != nil {
 					return err
 				}
 			}

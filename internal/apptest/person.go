@@ -54,7 +54,7 @@ func (s *Service) Person(name string) *Person {
 func (s *Service) token(userID, workspaceID string, scopes ...board.Scope) (text string) {
 	s.T.Helper()
 	s.Write(board.Person(userID), func(ctx context.Context, tx *store.Tx) (err error) {
-		_, text, err = app.AddToken(ctx, tx, app.NewToken{Name: "test", Scopes: scopes, WorkspaceID: workspaceID})
+		_, text, err = app.AddToken(ctx, tx, app.NewToken{Name: TokenName, Scopes: scopes, WorkspaceID: workspaceID})
 		return err
 	})
 	return text
@@ -73,6 +73,9 @@ func (p *Person) Within(workspaceID string) *Person {
 	other.Token, other.limited = p.token(p.ID, workspaceID, board.ScopeRead, board.ScopeWrite, board.ScopeAdmin), true
 	return &other
 }
+
+// TokenName is the name of the tokens with which people call operations.
+const TokenName = "Deploy script"
 
 // Issue returns the same person with a new token that has the given properties.
 func (p *Person) Issue(in app.NewToken) *Person {

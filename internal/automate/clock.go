@@ -118,9 +118,9 @@ func dueTasks(ctx context.Context, v *store.View, r *board.Rule) ([]task, error)
 				continue
 			}
 			key := fmt.Sprintf("%s:%s:%d", kind, c.ID, at)
-			out = append(out, task{r, &store.Occurrence{Key: key, Entry: board.Entry{
-				ID: key, Type: kind, At: at, BoardID: r.BoardID, CardID: &c.ID, ListID: &c.ListID, Actor: board.Actor{Type: board.ActorSystem},
-			}}})
+			entry := board.Entry{ID: key, Type: kind, At: at, BoardID: r.BoardID, CardID: &c.ID, ListID: &c.ListID}
+			entry.Actor.Type = board.ActorSystem
+			out = append(out, task{r, &store.Occurrence{Key: key, Entry: entry}})
 		}
 		if len(cards) <= cardsRead {
 			return out, nil

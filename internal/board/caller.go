@@ -69,7 +69,7 @@ type Caller struct {
 	Actor       Actor
 	UserID      string  // empty for the system, and for callers without an account
 	TokenID     string  // empty if no token was used
-	TokenName   string  // the name given by its owner
+	TokenName   string  // the name given by its owner, or that of the connected app
 	SessionID   string  // empty if the caller is not signed in with a browser
 	Scopes      []Scope // the scopes of the token; all scopes for a session
 	WorkspaceID string  // if not empty, the only workspace that the token can reach

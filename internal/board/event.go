@@ -30,17 +30,23 @@ func Set[T comparable](c Changes, field string, from, to T) {
 	}
 }
 
+// EntryActor is the actor of a change, and the program that made the change for it.
+type EntryActor struct {
+	Actor
+	Client *string `json:"client" doc:"The name of the connected app or the API token that was used; null if none was used, as in the web application." example:"Claude"`
+}
+
 // Entry is a change as it appears in the activity of a board.
 type Entry struct {
-	ID           string  `json:"id" doc:"The entry's id." example:"act_01jb2m3n4p5q6r7s8t9v0w1x2y"`
-	Type         Kind    `json:"type" doc:"The kind of change." kinds:"activity" example:"card.moved"`
-	At           Instant `json:"at" format:"date-time" doc:"When the change happened." example:"2026-03-02T09:00:00.000Z"`
-	Actor        Actor   `json:"actor" doc:"The actor that caused the change."`
-	BoardID      string  `json:"boardId" doc:"The id of the board." example:"brd_01jb2m3n4p5q6r7s8t9v0w1x2y"`
-	ListID       *string `json:"listId" doc:"The id of the affected list; null if there is none." example:"lst_01jb2m3n4p5q6r7s8t9v0w1x2y"`
-	CardID       *string `json:"cardId" doc:"The id of the affected card; null if there is none." example:"crd_01jb2m3n4p5q6r7s8t9v0w1x2y"`
-	Changes      Changes `json:"changes" doc:"The previous and new values of each changed field. position is \"top\", or {\"after\": id} with the id of the open sibling that precedes the object. For a comment, the changes contain its id, never its text."`
-	BoardVersion int64   `json:"boardVersion" doc:"The boardVersion after this change." example:"42"`
+	ID           string     `json:"id" doc:"The entry's id." example:"act_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+	Type         Kind       `json:"type" doc:"The kind of change." kinds:"activity" example:"card.moved"`
+	At           Instant    `json:"at" format:"date-time" doc:"When the change happened." example:"2026-03-02T09:00:00.000Z"`
+	Actor        EntryActor `json:"actor" doc:"The actor that caused the change."`
+	BoardID      string     `json:"boardId" doc:"The id of the board." example:"brd_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+	ListID       *string    `json:"listId" doc:"The id of the affected list; null if there is none." example:"lst_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+	CardID       *string    `json:"cardId" doc:"The id of the affected card; null if there is none." example:"crd_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+	Changes      Changes    `json:"changes" doc:"The previous and new values of each changed field. position is \"top\", or {\"after\": id} with the id of the open sibling that precedes the object. For a comment, the changes contain its id, never its text."`
+	BoardVersion int64      `json:"boardVersion" doc:"The boardVersion after this change." example:"42"`
 
 	Client *string `json:"-"` // the browser tab that caused it; only for the live stream
 }

@@ -310,7 +310,7 @@ func TestStreamEndsWhenItsCallerLosesAccess(t *testing.T) {
 		for what, end := range map[string]func(p *apptest.Person){
 			"a revoked token": func(p *apptest.Person) {
 				s.Write(board.System(), func(ctx context.Context, tx *store.Tx) error {
-					_, err := tx.RevokeTokens(ctx, p.ID, "test")
+					_, err := tx.RevokeTokens(ctx, p.ID, apptest.TokenName)
 					return err
 				})
 			},

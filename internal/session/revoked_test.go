@@ -38,7 +38,7 @@ func TestRevokedAccessEndsOnEveryServerWithinASecond(t *testing.T) {
 	}{
 		{"a revoked token", read, func(p *apptest.Person) {
 			s.Write(board.System(), func(ctx context.Context, tx *store.Tx) error {
-				_, err := tx.RevokeTokens(ctx, p.ID, "test")
+				_, err := tx.RevokeTokens(ctx, p.ID, apptest.TokenName)
 				return err
 			})
 		}, http.StatusUnauthorized},

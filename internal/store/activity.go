@@ -10,7 +10,13 @@ import (
 	"cardwall/internal/board"
 )
 
-const entryColumns = "id, type, at, actor_type, actor_id, board_id, list_id, card_id, changes, version, client"
+const entryColumns = "id, type, at, actor_type, actor_id, board_id, list_id, card_id, changes, version, client, program"
+
+// entryFields returns the destinations of entryColumns.
+func entryFields(e *board.Entry, changes *[]byte) []any {
+	return []any{&e.ID, &e.Type, &e.At, &e.Actor.Type, &e.Actor.ID, &e.BoardID, &e.ListID, &e.CardID, changes, &e.BoardVersion,
+		&e.Client, &e.Actor.Client}
+}
 
 // Changes returns a page of the changes to a loaded board after the given version, ordered
 // by version. It ends before the first version whose entry a job has yet to write.
@@ -58,8 +64,7 @@ func (v *View) entries(ctx context.Context, where string, args ...any) ([]board.
 			e       board.Entry
 			changes []byte
 		)
-		if err := rows.Scan(&e.ID, &e.Type, &e.At, &e.Actor.Type, &e.Actor.ID, &e.BoardID, &e.ListID, &e.CardID, &changes,
-			&e.BoardVersion, &e.Client); err != nil {
+		if err := rows.Scan(entryFields(&e, &changes)...); err != nil {
 			return err
 		}
 		if err := json.Unmarshal(changes, &e.Changes); err != nil {

@@ -206,6 +206,7 @@ func (v *View) scanAudit(rows *sql.Rows, role board.WorkspaceRole) (e board.Audi
 		&e.Subject, &e.SubjectName, &e.RequestID, &text); err != nil {
 		return e, d, false, err
 	}
+	e.Actor.Client = e.TokenName
 	e.Operation = cmp.Or(renamedOperations[e.Operation], e.Operation)
 	if err = json.Unmarshal(text, &d); err != nil {
 		return e, d, false, fmt.Errorf("decode details of %s: %w", e.ID, err)

@@ -284,7 +284,7 @@ func (d *Draft) Entry(ctx context.Context, e *board.Entry) error {
 		return fmt.Errorf("encode changes: %w", err)
 	}
 	d.rows.Activity = append(d.rows.Activity, []any{e.BoardID, e.BoardVersion, e.ID, string(e.Type), int64(e.At), string(e.Actor.Type),
-		e.Actor.ID, e.ListID, e.CardID, string(changes), nil, nil})
+		e.Actor.ID, e.ListID, e.CardID, string(changes), nil, nil, e.Actor.Client})
 	if e.Type == board.KindCardMoved && e.CardID != nil {
 		d.rows.Moves = append(d.rows.Moves, []any{int64(e.At), *e.CardID})
 	}
@@ -303,7 +303,7 @@ func (d *Draft) Emit(ctx context.Context, boardID string, e board.Event) error {
 	a.Version++
 	d.events++
 	d.rows.Activity = append(d.rows.Activity, []any{boardID, a.Version, d.NewID("act_"), string(e.Kind), int64(d.v.now), string(actor.Type),
-		actor.ID, null(e.ListID), null(e.CardID), string(changes), null(d.v.caller.Client), quietCause})
+		actor.ID, null(e.ListID), null(e.CardID), string(changes), null(d.v.caller.Client), quietCause, null(d.v.caller.TokenName)})
 	d.grow(boardID, 0, sizeOf(string(changes)))
 	return d.add(ctx, len(changes))
 }

@@ -82,6 +82,7 @@ type jobCaller struct {
 	Actor       board.Actor   `json:"actor"`
 	UserID      string        `json:"userId"`
 	TokenID     string        `json:"tokenId,omitempty"`
+	TokenName   string        `json:"tokenName,omitempty"`
 	Scopes      []board.Scope `json:"scopes"`
 	WorkspaceID string        `json:"workspaceId,omitempty"`
 	RequestID   string        `json:"requestId,omitempty"`
@@ -105,7 +106,7 @@ func (tx *Tx) InsertJob(ctx context.Context, n NewJob) (j board.Job, err error) 
 		return j, err
 	}
 	c := tx.caller
-	caller, err := json.Marshal(jobCaller{c.Actor, c.UserID, c.TokenID, c.Scopes, c.WorkspaceID, c.RequestID, c.Client})
+	caller, err := json.Marshal(jobCaller{c.Actor, c.UserID, c.TokenID, c.TokenName, c.Scopes, c.WorkspaceID, c.RequestID, c.Client})
 	if err != nil {
 		return j, fmt.Errorf("encode caller: %w", err)
 	}
@@ -250,8 +251,8 @@ func (v *View) runningJob(ctx context.Context, id string) (*RunningJob, error) {
 			if err := json.Unmarshal([]byte(caller), &c); err != nil {
 				return fmt.Errorf("decode caller of %s: %w", id, err)
 			}
-			r.Caller = board.Caller{Actor: c.Actor, UserID: c.UserID, TokenID: c.TokenID, Scopes: c.Scopes, WorkspaceID: c.WorkspaceID,
-				RequestID: c.RequestID, Client: c.Client}
+			r.Caller = board.Caller{Actor: c.Actor, UserID: c.UserID, TokenID: c.TokenID, TokenName: c.TokenName, Scopes: c.Scopes,
+				WorkspaceID: c.WorkspaceID, RequestID: c.RequestID, Client: c.Client}
 			return nil
 		})
 	return r, err

@@ -57,7 +57,7 @@ func (v *View) ExpiredActivity(ctx context.Context, r Reduction, boardID string,
 	var out []ExpiredRow
 	done := false
 	text := `SELECT a.version, a.at, CASE WHEN ` + r.removed + ` THEN 1 ELSE 0 END, a.id, a.type, a.actor_type, a.actor_id, a.list_id,
-		a.card_id, a.changes, a.cause FROM activity a JOIN boards b ON b.id = a.board_id
+		a.card_id, a.changes, a.cause, a.program FROM activity a JOIN boards b ON b.id = a.board_id
 		WHERE a.board_id = $1 AND a.version > b.` + r.column + ` ORDER BY a.version LIMIT $2`
 	err := v.each(ctx, text, []any{boardID, limit}, func(rows *sql.Rows) error {
 		var (
@@ -73,12 +73,13 @@ func (v *View) ExpiredActivity(ctx context.Context, r Reduction, boardID string,
 				CardID    *string        `json:"cardId"`
 				Changes   jsontext.Value `json:"changes"`
 				Cause     *string        `json:"cause,omitzero"`
+				Program   *string        `json:"program,omitzero"`
 			}
 			removed int
 			changes []byte
 		)
 		if err := rows.Scan(&line.Version, &line.At, &removed, &line.ID, &line.Type, &line.ActorType, &line.ActorID, &line.ListID,
-			&line.CardID, &changes, &line.Cause); err != nil {
+			&line.CardID, &changes, &line.Cause, &line.Program); err != nil {
 			return err
 		}
 		if done = done || line.At >= before; done {

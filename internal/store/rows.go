@@ -61,7 +61,7 @@ func (r *rows) tables() []tableRows {
 		{"texts (card_id, place, ref, words)", &r.Texts},
 		{"status_updates (id, board_id, status, title, text, start_date, target_date, author_id, created_at, figures)", &r.StatusUpdates},
 		{"saved_filters (id, workspace_id, owner_id, name, query, shared, created_at, updated_at)", &r.SavedFilters},
-		{"activity (board_id, version, id, type, at, actor_type, actor_id, list_id, card_id, changes, client, cause)", &r.Activity},
+		{"activity (board_id, version, id, type, at, actor_type, actor_id, list_id, card_id, changes, client, cause, program)", &r.Activity},
 	}
 }
 
@@ -177,6 +177,11 @@ func decodeRows(text []byte) (*rows, error) {
 	var r rows
 	if err := json.Unmarshal(text, &r); err != nil {
 		return nil, fmt.Errorf("decode rows: %w", err)
+	}
+	for i, entry := range r.Activity { // servers before v0.3 do not write the program
+		if len(entry) == 12 {
+			r.Activity[i] = append(entry, nil)
+		}
 	}
 	all := [][][]any{r.Users, r.Moves, r.Ends}
 	for _, t := range r.tables() {

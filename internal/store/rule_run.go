@@ -39,8 +39,7 @@ func (v *View) Occurrences(ctx context.Context, boardID string, after int64, lim
 			o       Occurrence
 			changes []byte
 		)
-		if err := rows.Scan(&o.ID, &o.Type, &o.At, &o.Actor.Type, &o.Actor.ID, &o.BoardID, &o.ListID, &o.CardID, &changes,
-			&o.BoardVersion, &o.Client, &o.Cause); err != nil {
+		if err := rows.Scan(append(entryFields(&o.Entry, &changes), &o.Cause)...); err != nil {
 			return err
 		}
 		if o.Quiet = o.Cause == quietCause || o.Actor.Type == board.ActorSystem; o.Quiet {

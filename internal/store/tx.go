@@ -352,10 +352,11 @@ func (tx *Tx) writeActivity(ctx context.Context) error {
 		}
 		tx.grow(p.access.BoardID, 0, sizeOf(string(changes)))
 		rows[i] = []any{p.access.BoardID, p.access.Version, p.id, string(p.event.Kind), int64(tx.now), string(actor.Type), actor.ID,
-			null(p.event.ListID), null(p.event.CardID), string(changes), null(tx.caller.Client), null(cause)}
+			null(p.event.ListID), null(p.event.CardID), string(changes), null(tx.caller.Client), null(cause),
+			null(tx.caller.TokenName)}
 	}
 	if err := tx.insert(ctx, "activity (board_id, version, id, type, at, actor_type, actor_id, list_id, card_id, changes, "+
-		"client, cause)", rows); err != nil {
+		"client, cause, program)", rows); err != nil {
 		return fmt.Errorf("write activity: %w", err)
 	}
 	return nil

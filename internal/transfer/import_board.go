@@ -262,8 +262,11 @@ func (r *boardReader) entry(at string, e *entryRecord) error {
 	switch e.Actor.Type {
 	case board.ActorPerson:
 		out.Actor.ID, err = r.optionalPerson(at+".actor.id", e.Actor.ID)
+		if out.Actor.Client != nil {
+			err = first(err, r.title(at+".actor.client", out.Actor.Client))
+		}
 	case board.ActorAutomation, board.ActorGuest, board.ActorSystem:
-		out.Actor.ID = r.reference(e.Actor.ID, &err)
+		out.Actor.ID, out.Actor.Client = r.reference(e.Actor.ID, &err), nil
 	default:
 		err = board.Invalid("%s.actor.type must be one of person, automation, guest, system.", at)
 	}

@@ -141,14 +141,14 @@ type savedFilterRecord struct {
 }
 
 type entryRecord struct {
-	ID           string        `json:"id"`
-	Type         board.Kind    `json:"type"`
-	At           board.Instant `json:"at"`
-	Actor        board.Actor   `json:"actor"`
-	ListID       *string       `json:"listId"`
-	CardID       *string       `json:"cardId"`
-	Changes      board.Changes `json:"changes"`
-	BoardVersion int64         `json:"boardVersion"`
+	ID           string           `json:"id"`
+	Type         board.Kind       `json:"type"`
+	At           board.Instant    `json:"at"`
+	Actor        board.EntryActor `json:"actor"`
+	ListID       *string          `json:"listId"`
+	CardID       *string          `json:"cardId"`
+	Changes      board.Changes    `json:"changes"`
+	BoardVersion int64            `json:"boardVersion"`
 }
 
 // countsRecord holds the number of records of each type. It is at the end of a

@@ -201,7 +201,7 @@ function entry(type: string, more: Partial<Activity>): Activity {
     id: `act_${type}`,
     type,
     at,
-    actor: { type: 'person', id: 'usr_2' },
+    actor: { type: 'person', id: 'usr_2', client: null },
     boardId: 'brd_1',
     listId: null,
     cardId: null,

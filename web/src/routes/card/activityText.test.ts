@@ -25,6 +25,12 @@ const view = {
 const textOf = (type: string, changes: Record<string, { from?: unknown; to?: unknown }>) =>
   activityText({ type, changes, actor: { type: 'user', id: 'usr_1' } } as unknown as Activity, view, new Map()).text
 
+test('the text names the program that made the change', () => {
+  const actor = { type: 'person', id: 'usr_1', client: 'Claude' }
+  const line = activityText({ type: 'card.archived', changes: {}, actor } as unknown as Activity, view, new Map())
+  expect([line.actor.name, line.text]).toEqual(['Ada', 'via Claude archived this card'])
+})
+
 test('assignee changes name the people, and the actor as "themselves"', () => {
   const people = (from: string[], to: string[]) => textOf('card.assignees_changed', { assignees: { from, to } })
   expect(people([], ['usr_1'])).toBe('assigned themselves')

@@ -47,7 +47,8 @@ export function activityText(
   const id = actor.id ?? actor.type
   const name =
     names[actor.type] ?? view.members.get(id)?.name ?? (id === session.me.id ? session.me.name : 'A former member')
-  return { actor: { id, name }, text: actionText(type, changes, view, actor.id) }
+  const via = actor.client ? `via ${actor.client} ` : ''
+  return { actor: { id, name }, text: via + actionText(type, changes, view, actor.id) }
 }
 
 type Changes = Activity['changes']

@@ -1,0 +1,4 @@
+-- +goose Up
+SET LOCAL lock_timeout = '10s';
+-- The name of the app or API token that made the change for the actor; NULL for none.
+ALTER TABLE activity ADD COLUMN program TEXT COLLATE "C";
