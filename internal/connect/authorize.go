@@ -207,12 +207,13 @@ func parseScope(text string) ([]board.Scope, error) {
 }
 
 // resourceOf checks the values of the resource parameter (RFC 8707, 2). Each must be a
-// resource of this server. It returns the first value, normalized.
+// resource of this server. It returns the first value, normalized. A query, as in
+// /mcp?tools=core, selects no other resource: clients send the address that they connect to.
 func (s *Server) resourceOf(values []string) (first string, err error) {
 	for i, address := range values {
 		found := ""
 		u, err := url.Parse(address)
-		if err == nil && u.RawQuery == "" && u.User == nil && !strings.Contains(address, "#") {
+		if err == nil && u.User == nil && !strings.Contains(address, "#") {
 			plain := strings.TrimSuffix(strings.ToLower(u.Scheme)+"://"+strings.ToLower(u.Host)+u.EscapedPath(), "/")
 			for _, path := range resourcePaths {
 				if plain == s.base+path {

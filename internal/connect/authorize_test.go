@@ -201,7 +201,8 @@ func TestRequestErrorsAreRedirected(t *testing.T) {
 	}
 	for _, good := range []url.Values{
 		p.request("resource", apptest.BaseURL), p.request("resource", apptest.BaseURL+"/"),
-		p.request("resource", apptest.BaseURL+"/mcp/"), p.request("resource", "HTTPS://CARDWALL.example.com/mcp"),
+		p.request("resource", apptest.BaseURL+"/mcp/"), p.request("resource", apptest.BaseURL+"/mcp?tools=core"),
+		p.request("resource", "HTTPS://CARDWALL.example.com/mcp"),
 		p.request("resource", ""), p.request("state", ""), p.request("scope", ""), p.request("scope", "read offline_access"),
 		p.request("nonce", "ignored"),
 	} {

@@ -49,7 +49,7 @@ func TestAuthorizationFlow(t *testing.T) {
 		if response.Get("state") != "xyz&=" || response.Get("iss") != apptest.BaseURL || response.Get("code") == "" {
 			t.Fatalf("got authorization response %v, want a code, the state and the issuer", response)
 		}
-		got := p.must(path("token_endpoint"), p.redemption(response.Get("code"), "resource", apptest.BaseURL+"/mcp"))
+		got := p.must(path("token_endpoint"), p.redemption(response.Get("code"), "resource", apptest.BaseURL+"/mcp?tools=core"))
 		if got.text("token_type") != "Bearer" || got.text("scope") != "read write" || got.body["expires_in"] != 3600.0 ||
 			got.header.Get("Cache-Control") != "no-store" {
 			t.Errorf("got tokens %s, headers %v; want Bearer for an hour with the scope %q, not cached", got.raw, got.header,
