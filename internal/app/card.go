@@ -196,14 +196,14 @@ func MoveCard(ctx context.Context, tx *store.Tx, in MoveCardInput) (board.Card, 
 			return card, err
 		}
 	}
-	after, moved, err := tx.PlaceCard(ctx, &card, in.ListID, in.Position)
+	p, err := tx.PlaceCard(ctx, &card, in.ListID, in.Position)
 	switch {
-	case err != nil || !moved:
+	case err != nil || !p.Moved:
 		return card, err
 	case in.ListID != from:
-		tx.Emit(card.BoardID, board.CardMoved(card, from, after))
+		tx.Emit(card.BoardID, board.CardMoved(card, from, p.From, p.To))
 	default:
-		tx.Emit(card.BoardID, board.CardReordered(card, after))
+		tx.Emit(card.BoardID, board.CardReordered(card, p.From, p.To))
 	}
 	return card, nil
 }

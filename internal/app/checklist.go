@@ -174,12 +174,12 @@ func UpdateChecklistItem(ctx context.Context, tx *store.Tx, in UpdateChecklistIt
 		item.Title = t
 	}
 	if in.Position != nil {
-		after, moved, err := tx.PlaceItem(ctx, &item, *in.Position)
+		p, err := tx.PlaceItem(ctx, &item, *in.Position)
 		if err != nil {
 			return item, err
 		}
-		if moved {
-			changes["position"] = board.FromTo{To: board.PositionAfter(after)}
+		if p.Moved {
+			changes["position"] = board.FromTo{From: board.PositionAfter(p.From), To: board.PositionAfter(p.To)}
 		}
 	}
 	doneChanged := in.Done != nil && *in.Done != item.Done

@@ -131,9 +131,9 @@ func MoveList(ctx context.Context, tx *store.Tx, in MoveListInput) (board.List, 
 	if err != nil {
 		return l, err
 	}
-	after, moved, err := tx.PlaceList(ctx, &l, in.Position)
-	if err == nil && moved {
-		tx.Emit(l.BoardID, board.ListMoved(l, after))
+	p, err := tx.PlaceList(ctx, &l, in.Position)
+	if err == nil && p.Moved {
+		tx.Emit(l.BoardID, board.ListMoved(l, p.From, p.To))
 	}
 	return l, err
 }

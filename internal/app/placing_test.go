@@ -343,3 +343,35 @@ func TestManyCardsInsertedIntoOneGap(t *testing.T) {
 		}
 	})
 }
+
+// The activity contains the former position of a card, a list or an item that moved.
+func TestActivityContainsFormerPosition(t *testing.T) {
+	t.Parallel()
+	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
+		w := newWorld(s)
+		var cards []string
+		for _, title := range []string{"First", "Second", "Third"} {
+			cards = append(cards, w.make("create_card", fields{"listId": w.doing, "title": title}))
+		}
+		first, second, third := cards[0], cards[1], cards[2]
+		items := w.owner.Must("list_checklists", fields{"cardId": w.card}).Data.([]any)[0].(map[string]any)["items"].([]any)
+		last := items[1].(map[string]any)["id"]
+		for i, c := range []struct {
+			name string
+			in   fields
+			want any
+		}{
+			{"move_card", fields{"cardId": third, "listId": w.doing, "position": "top"}, fields{"after": second}},
+			{"move_card", fields{"cardId": third, "listId": w.list}, "top"},
+			{"move_card", fields{"cardId": second, "listId": w.list, "position": "top"}, fields{"after": first}},
+			{"move_list", fields{"listId": w.doing, "position": "top"}, fields{"after": w.list}},
+			{"update_checklist_item", fields{"itemId": last, "position": "top"}, fields{"after": items[0].(map[string]any)["id"]}},
+		} {
+			w.owner.Must(c.name, c.in)
+			got := w.owner.Must("list_board_activity", fields{"boardId": w.board, "limit": 1}).Get("0.changes.position.from")
+			if fmt.Sprint(got) != fmt.Sprint(c.want) {
+				t.Errorf("%d, %s: got the former position %v, want %v", i, c.name, got, c.want)
+			}
+		}
+	})
+}

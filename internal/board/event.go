@@ -104,9 +104,10 @@ func CardUpdated(c Card, changes Changes) Event {
 	}{CardRef{c.ID, c.ListID}, changed})
 }
 
-// CardMoved is the event of a card that moved to another list.
-func CardMoved(c Card, fromList, after string) Event {
-	return cardEvent(KindCardMoved, c, Changes{"listId": {fromList, c.ListID}, "position": {nil, PositionAfter(after)}}, struct {
+// CardMoved is the event of a card that moved to another list. From and to are the open
+// cards before it.
+func CardMoved(c Card, fromList, from, to string) Event {
+	return cardEvent(KindCardMoved, c, Changes{"listId": {fromList, c.ListID}, "position": moved(from, to)}, struct {
 		CardRef
 		PreviousListID string `json:"previousListId" doc:"The id of the list that the card was in." example:"lst_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 	}{CardRef{c.ID, c.ListID}, fromList})
@@ -114,9 +115,12 @@ func CardMoved(c Card, fromList, after string) Event {
 
 // CardReordered is the event of a card that moved within its list. It is not
 // sent to webhooks.
-func CardReordered(c Card, after string) Event {
-	return cardEvent(KindCardReordered, c, Changes{"position": {nil, PositionAfter(after)}}, nil)
+func CardReordered(c Card, from, to string) Event {
+	return cardEvent(KindCardReordered, c, Changes{"position": moved(from, to)}, nil)
 }
+
+// moved returns the change of a position from after one open sibling to after another.
+func moved(from, to string) FromTo { return FromTo{PositionAfter(from), PositionAfter(to)} }
 
 // CardCompleted is the event of a card that was marked as done.
 func CardCompleted(c Card) Event {
@@ -306,8 +310,8 @@ func ListUpdated(l List, changes Changes) Event {
 }
 
 // ListMoved is the event of a list that moved on its board.
-func ListMoved(l List, after string) Event {
-	return Event{Kind: KindListMoved, ListID: l.ID, Changes: Changes{"position": {nil, PositionAfter(after)}}}
+func ListMoved(l List, from, to string) Event {
+	return Event{Kind: KindListMoved, ListID: l.ID, Changes: Changes{"position": moved(from, to)}}
 }
 
 // ListArchived is the event of a list that was archived with its cards.

@@ -103,7 +103,7 @@ var catalog = []KindInfo{
 	{
 		Kind: KindCardMoved, When: "A card moves to another list.", Note: "Moves to another board are described below.",
 		Webhook: true, Label: "A card moves to another list", Short: "Card moved",
-		Sample:   func() Event { return CardMoved(sampleCard(), "lst_01jb2m3n4p5q6r7s8t9v0w1x2z", "") },
+		Sample:   func() Event { return CardMoved(sampleCard(), "lst_01jb2m3n4p5q6r7s8t9v0w1x2z", "", "") },
 		Triggers: []Trigger{OnCardEntered, OnCardLeft},
 		Notifies: true, Verb: "moved a card",
 	},

@@ -196,19 +196,14 @@ func (tx *Tx) InsertCard(ctx context.Context, c *board.Card, at board.Position) 
 	return p.after, nil
 }
 
-// PlaceCard moves a card to a position in a list of its own board. It returns the id of
-// the open card before it. Moved is false if the card was already there.
-func (tx *Tx) PlaceCard(ctx context.Context, c *board.Card, listID string, at board.Position) (after string, moved bool, err error) {
-	current := c.Rank
-	if listID != c.ListID {
-		current = ""
+// PlaceCard moves a card to a position in a list of its own board.
+func (tx *Tx) PlaceCard(ctx context.Context, c *board.Card, listID string, at board.Position) (Placement, error) {
+	p, rank, err := tx.place(ctx, cardSiblings(), row{c.ID, c.ListID, c.Rank}, listID, at)
+	if err != nil || !p.Moved {
+		return p, err
 	}
-	p, err := tx.findPosition(ctx, cardSiblings(), listID, c.ID, current, at)
-	if err != nil || p.same {
-		return p.after, false, err
-	}
-	c.ListID, c.Rank = listID, p.rank
-	return p.after, true, tx.UpdateCardState(ctx, c)
+	c.ListID, c.Rank = listID, rank
+	return p, tx.UpdateCardState(ctx, c)
 }
 
 // UpdateCardText writes a card's title, its description and whether it is done. Before is

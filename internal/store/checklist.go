@@ -200,15 +200,14 @@ func (tx *Tx) indexItem(ctx context.Context, i *board.ChecklistItem) error {
 	return tx.indexText(ctx, cardID, query.InChecklist, i.ID, i.Title)
 }
 
-// PlaceItem moves an item within its checklist and returns the id of the item before
-// it. Moved is false if the item was already there.
-func (tx *Tx) PlaceItem(ctx context.Context, i *board.ChecklistItem, at board.Position) (after string, moved bool, err error) {
-	p, err := tx.findPosition(ctx, itemSiblings(), i.ChecklistID, i.ID, i.Rank, at)
-	if err != nil || p.same {
-		return p.after, false, err
+// PlaceItem moves an item within its checklist.
+func (tx *Tx) PlaceItem(ctx context.Context, i *board.ChecklistItem, at board.Position) (Placement, error) {
+	p, rank, err := tx.place(ctx, itemSiblings(), row{i.ID, i.ChecklistID, i.Rank}, i.ChecklistID, at)
+	if err != nil || !p.Moved {
+		return p, err
 	}
-	i.Rank = p.rank
-	return p.after, true, tx.UpdateItem(ctx, i)
+	i.Rank = rank
+	return p, tx.UpdateItem(ctx, i)
 }
 
 // UpdateItem writes all fields of an item and the update time of its checklist.

@@ -110,15 +110,14 @@ func (tx *Tx) InsertList(ctx context.Context, l *board.List, at board.Position) 
 	return p.after, nil
 }
 
-// PlaceList moves a list to a position on its board. It returns the id of the open list
-// before it. Moved is false if the list was already there.
-func (tx *Tx) PlaceList(ctx context.Context, l *board.List, at board.Position) (after string, moved bool, err error) {
-	p, err := tx.findPosition(ctx, listSiblings(), l.BoardID, l.ID, l.Rank, at)
-	if err != nil || p.same {
-		return p.after, false, err
+// PlaceList moves a list to a position on its board.
+func (tx *Tx) PlaceList(ctx context.Context, l *board.List, at board.Position) (Placement, error) {
+	p, rank, err := tx.place(ctx, listSiblings(), row{l.ID, l.BoardID, l.Rank}, l.BoardID, at)
+	if err != nil || !p.Moved {
+		return p, err
 	}
-	l.Rank = p.rank
-	return p.after, true, tx.UpdateList(ctx, l)
+	l.Rank = rank
+	return p, tx.UpdateList(ctx, l)
 }
 
 // UpdateList writes all fields of a list.
@@ -141,12 +140,4 @@ func (tx *Tx) RecountOpenCards(ctx context.Context, boardID string) error {
 // ListBefore returns the id of the open list before a list, or "" if there is none.
 func (tx *Tx) ListBefore(ctx context.Context, l board.List) (string, error) {
 	return tx.before(ctx, listSiblings(), l.BoardID, l.Rank)
-}
-
-// before returns the id of the last open child of a parent before the given rank, or "" if
-// there is none.
-func (tx *Tx) before(ctx context.Context, s Siblings, parentID, rank string) (id string, err error) {
-	_, err = tx.one(ctx, "SELECT id FROM "+s.Table+" WHERE "+s.Parent+" = $1 AND rank < $2"+s.open+" ORDER BY rank DESC LIMIT 1",
-		[]any{parentID, rank}, &id)
-	return id, err
 }

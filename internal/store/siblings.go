@@ -34,6 +34,43 @@ func itemSiblings() Siblings {
 	return Siblings{Table: "checklist_items", Parent: "checklist_id", Noun: "item", lock: checklistLock}
 }
 
+// row is a row of a table with ordered rows.
+type row struct{ id, parentID, rank string }
+
+// Placement says where a row was and is now. From and To are the ids of the open siblings
+// before it; "" at the top. If the row already had the position, Moved is false.
+type Placement struct {
+	From, To string
+	Moved    bool
+}
+
+// place finds a position for a row within a parent on the same board, and returns the rank
+// that the caller must store if the row moves.
+func (tx *Tx) place(ctx context.Context, s Siblings, r row, parentID string, at board.Position) (Placement, string, error) {
+	current := r.rank
+	if parentID != r.parentID {
+		current = ""
+	}
+	tx.run.Expect(beforeOf(s), r.parentID, r.rank)
+	p, err := tx.findPosition(ctx, s, parentID, r.id, current, at)
+	if err != nil || p.same {
+		return Placement{To: p.after}, "", err
+	}
+	from, err := tx.before(ctx, s, r.parentID, r.rank)
+	return Placement{From: from, To: p.after, Moved: true}, p.rank, err
+}
+
+// before returns the id of the last open child of a parent before the given rank, or "" if
+// there is none.
+func (tx *Tx) before(ctx context.Context, s Siblings, parentID, rank string) (id string, err error) {
+	_, err = tx.one(ctx, beforeOf(s), []any{parentID, rank}, &id)
+	return id, err
+}
+
+func beforeOf(s Siblings) string {
+	return "SELECT id FROM " + s.Table + " WHERE " + s.Parent + " = $1 AND rank < $2" + s.open + " ORDER BY rank DESC LIMIT 1"
+}
+
 // position is the position of a row among its siblings.
 type position struct {
 	rank  string
