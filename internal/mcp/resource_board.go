@@ -36,7 +36,7 @@ func (e *Endpoint) boardResource(ctx context.Context, boardID string) ([]byte, e
 		full.Cards = []jsonObject{}
 	}
 	if len(full.Cards) == int(open) {
-		if text, err := full.encode(); err != nil || fitsResource(success(text)) {
+		if text, err := encodeContent(full); err != nil || fitsResource(success(text)) {
 			return text, err
 		}
 	}
@@ -82,11 +82,10 @@ func shortBoard(detail jsonObject, lists, labels []jsonObject, cards [][]jsonObj
 		out.Board["descriptionBeginning"] = string([]rune(text)[:min(len([]rune(text)), maxResult/32)])
 		missing = append(missing, "descriptionBeginning is only the beginning of the description; get_board returns all of it")
 	}
-	base, err := out.encode()
+	space, err := spaceIn(out)
 	if err != nil {
 		return nil, err
 	}
-	space := maxResult - overhead - reservedSize - len(appendText(nil, base))
 	listParts, err := parts(selectFields(lists, "id", "name", "openCards", "wipLimit"))
 	if err != nil {
 		return nil, err
@@ -119,7 +118,7 @@ func shortBoard(detail jsonObject, lists, labels []jsonObject, cards [][]jsonObj
 		}
 	}
 	out.More = "Shortened to stay below 60 kB: " + strings.Join(missing, ". ") + "."
-	return out.encode()
+	return encodeContent(out)
 }
 
 // roundRobin selects the first card of each list, then the second card of each list,

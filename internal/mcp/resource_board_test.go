@@ -20,7 +20,7 @@ func perList(b map[string]any) map[string]int {
 
 func TestSmallBoardResourceIsComplete(t *testing.T) {
 	both(t, func(t *testing.T, w *world) {
-		w.fillLists(2, 37, 1)
+		w.fillLists(1, 37, 37)
 		for i := range 30 {
 			w.ada.Must("create_label", fields{"boardId": w.board, "name": fmt.Sprint("Label ", i), "color": "red"})
 		}
@@ -36,7 +36,7 @@ func TestSmallBoardResourceIsComplete(t *testing.T) {
 
 func TestBoardResourceSharesItsSpace(t *testing.T) {
 	both(t, func(t *testing.T, w *world) {
-		w.fillLists(4, 250, 30)
+		w.fillLists(30, 250, 250, 250, 250)
 		for i := range 300 {
 			w.ada.Must("create_label", fields{"boardId": w.board, "name": fmt.Sprintf("Label %d %s", i, strings.Repeat("y", 40)), "color": "red"})
 		}

@@ -28,12 +28,19 @@ type resource struct {
 	More     string       `json:"more,omitempty"` // the missing parts, and how to get them
 }
 
-func (r resource) encode() ([]byte, error) {
-	text, err := json.Marshal(r, json.Deterministic(true))
+// encodeContent encodes a resource, or a part of it.
+func encodeContent(v any) ([]byte, error) {
+	text, err := json.Marshal(v, json.Deterministic(true))
 	if err != nil {
 		return nil, fmt.Errorf("encode a resource: %w", err)
 	}
 	return text, nil
+}
+
+// spaceIn returns how many bytes a response has left for more content.
+func spaceIn(content any) (int, error) {
+	text, err := encodeContent(content)
+	return maxResult - overhead - reservedSize - len(appendText(nil, text)), err
 }
 
 const (
@@ -52,9 +59,9 @@ type part struct {
 func parts(values []jsonObject) ([]part, error) {
 	out := make([]part, len(values))
 	for i, v := range values {
-		text, err := json.Marshal(v, json.Deterministic(true))
+		text, err := encodeContent(v)
 		if err != nil {
-			return nil, fmt.Errorf("encode a part of a resource: %w", err)
+			return nil, err
 		}
 		out[i] = part{v, len(appendText(nil, text)) + 1}
 	}
@@ -85,11 +92,10 @@ func (e *Endpoint) cardResource(ctx context.Context, boardID, cardID string) ([]
 		return nil, board.NotFound()
 	}
 	out := resource{Notice: untrusted, Card: card, Comments: []jsonObject{}}
-	base, err := out.encode()
+	space, err := spaceIn(out)
 	if err != nil {
 		return nil, err
 	}
-	space := maxResult - overhead - reservedSize - len(appendText(nil, base))
 	var missing []string
 	if space < 0 {
 		if out.Card, missing, err = shortCard(card); err != nil {
@@ -119,7 +125,7 @@ func (e *Endpoint) cardResource(ctx context.Context, boardID, cardID string) ([]
 	if missing != nil {
 		out.More = "Shortened to stay below 60 kB: " + strings.Join(missing, "; ") + "."
 	}
-	return out.encode()
+	return encodeContent(out)
 }
 
 // shortCard returns a shortened card and a list of its omitted parts. A truncated

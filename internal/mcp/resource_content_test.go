@@ -11,11 +11,11 @@ import (
 	"cardwall/internal/store"
 )
 
-// fillLists adds lists with cards to the board. Each card title ends with a string of the
-// given length.
-func (w *world) fillLists(lists, cards, length int) {
+// fillLists adds a list with each of the given numbers of cards to the board. Each card title
+// ends with a string of the given length.
+func (w *world) fillLists(length int, sizes ...int) {
 	w.T.Helper()
-	for i := range lists {
+	for i, cards := range sizes {
 		list := w.ada.Must("create_list", fields{"boardId": w.board, "name": fmt.Sprint("List ", i)}).ID()
 		w.Write(board.Person(w.ada.ID, board.ScopeWrite), func(ctx context.Context, tx *store.Tx) error {
 			if _, err := tx.List(ctx, list, board.Edit); err != nil {
