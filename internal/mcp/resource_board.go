@@ -3,57 +3,183 @@ package mcp
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"cardwall/internal/board"
 )
 
-// objects returns the objects in an array.
-func objects(v any) []jsonObject {
-	values, _ := v.([]any)
-	out := make([]jsonObject, 0, len(values))
-	for _, v := range values {
-		if o, ok := v.(jsonObject); ok {
-			out = append(out, o)
-		}
-	}
-	return out
+// boardContent is the content of a board resource.
+type boardContent struct {
+	Notice string           `json:"notice"`
+	More   string           `json:"more,omitempty"` // the missing parts, and how to get them
+	Board  jsonObject       `json:"board"`
+	Labels []board.LabelRef `json:"labels"`
+	Lists  []*listContent   `json:"lists"`
 }
+
+// listContent is a list in a board resource.
+type listContent struct {
+	ID        string           `json:"id"`
+	Name      string           `json:"name"`
+	OpenCards int              `json:"openCards"`
+	WIPLimit  *int             `json:"wipLimit,omitempty"`
+	Included  *int             `json:"includedCards,omitempty"` // set if not all cards are included
+	Cards     []jsontext.Value `json:"cards"`
+}
+
+const (
+	maxBoardCards = 800 // approximate number of cards read for a board resource; more than fit into it
+	minListCards  = 5   // minimum number of cards read per list, if the list has that many
+)
 
 // boardResource returns a board with its lists, labels and open cards.
 func (e *Endpoint) boardResource(ctx context.Context, boardID string) ([]byte, error) {
-	detail, _, err := queryAs[jsonObject](ctx, e, "get_board", jsonObject{"boardId": boardID})
+	data, _, err := e.query(ctx, "get_board", jsonObject{"boardId": boardID})
 	if err != nil {
 		return nil, err
 	}
-	lists, labels := objects(detail["lists"]), objects(detail["labels"])
-	cards, err := e.firstCards(ctx, boardID, lists)
-	if err != nil {
-		return nil, err
-	}
-	open, _ := detail["openCards"].(float64)
-	full := resource{Notice: untrusted, Board: detail, Cards: slices.Concat(cards...)}
-	if full.Cards == nil {
-		full.Cards = []jsonObject{}
-	}
-	if len(full.Cards) == int(open) {
-		if text, err := encodeContent(full); err != nil || fitsResource(success(text)) {
-			return text, err
+	var (
+		detail jsonObject
+		parts  struct {
+			OpenCards int              `json:"openCards"`
+			Lists     []*listContent   `json:"lists"`
+			Labels    []board.LabelRef `json:"labels"`
+		}
+	)
+	for _, into := range []any{&detail, &parts} {
+		if err := json.Unmarshal(data, into); err != nil {
+			return nil, fmt.Errorf("decode a board: %w", err)
 		}
 	}
-	return shortBoard(detail, lists, labels, cards, int(open))
+	c := &boardContent{Notice: untrusted, Board: jsonObject{}, Labels: []board.LabelRef{}, Lists: []*listContent{}}
+	missing := c.addBoard(detail)
+	space, err := spaceIn(c)
+	if err != nil {
+		return nil, err
+	}
+	if space, err = c.addLists(parts.Lists, space, space/2); err != nil {
+		return nil, err
+	}
+	if space, err = c.addLabels(parts.Labels, space, space/3); err != nil {
+		return nil, err
+	}
+	pages, err := e.firstCards(ctx, boardID, c.Lists)
+	if err != nil {
+		return nil, err
+	}
+	if err := c.addRows(c.Lists, pages, space); err != nil {
+		return nil, err
+	}
+	cards := 0
+	for _, l := range c.Lists {
+		cards += len(l.Cards)
+		if len(l.Cards) < l.OpenCards {
+			l.Included = new(len(l.Cards))
+		}
+	}
+	for _, p := range []struct {
+		shown, all   int
+		noun, others string
+	}{
+		{len(c.Lists), len(parts.Lists), "lists", "list_lists with boardId returns all"},
+		{len(c.Labels), len(parts.Labels), "labels", "list_labels with boardId returns all"},
+		{cards, parts.OpenCards, "cards", "about the same number from each list; list_cards with boardId and list " +
+			"(the id of a list) returns all"},
+	} {
+		if p.shown < p.all {
+			missing = append(missing, fmt.Sprintf("%d of %d %s are included: %s", p.shown, p.all, p.noun, p.others))
+		}
+	}
+	if missing != nil {
+		c.More = "Shortened to stay below 60 kB. " + strings.Join(missing, ". ") + "."
+	}
+	return encodeContent(c)
+}
+
+// addBoard adds the fields of the board itself. It returns what it omitted.
+func (c *boardContent) addBoard(detail jsonObject) (missing []string) {
+	for _, name := range []string{
+		"id", "workspaceId", "name", "description", "visibility", "role", "version", "openCards", "unfinishedCards", "archivedAt", "url",
+	} {
+		if v := detail[name]; v != nil && v != "" {
+			c.Board[name] = v
+		}
+	}
+	text, _ := detail["description"].(string)
+	if len(text) > maxResult/8 {
+		delete(c.Board, "description") // so that an assistant does not write the beginning back as the description
+		all := []rune(text)
+		short := all[:min(len(all), maxResult/32)]
+		c.Board["descriptionBeginning"] = string(short)
+		missing = append(missing, fmt.Sprintf("descriptionBeginning has %d of the %d characters of the description: "+
+			"get_board with boardId returns all", len(short), len(all)))
+	}
+	return missing
+}
+
+// addLists adds the first lists that fit into a part of the space. It returns the
+// remaining space.
+func (c *boardContent) addLists(lists []*listContent, space, limit int) (int, error) {
+	for _, l := range lists {
+		l.Cards = []jsontext.Value{}
+		text, err := encodeContent(l)
+		if err != nil {
+			return 0, err
+		}
+		size := len(appendText(nil, text))
+		if limit -= size; limit < 0 {
+			break
+		}
+		space -= size
+		c.Lists = append(c.Lists, l)
+	}
+	return space, nil
+}
+
+// addLabels adds the first labels that fit into a part of the space. It returns the
+// remaining space.
+func (c *boardContent) addLabels(labels []board.LabelRef, space, limit int) (int, error) {
+	for _, l := range labels {
+		text, err := encodeContent(l)
+		if err != nil {
+			return 0, err
+		}
+		size := len(appendText(nil, text))
+		if limit -= size; limit < 0 {
+			break
+		}
+		space -= size
+		c.Labels = append(c.Labels, l)
+	}
+	return space, nil
+}
+
+// openCard has the fields of a card that a board resource contains.
+type openCard struct {
+	ID        string           `json:"id"`
+	Number    int              `json:"number"`
+	Title     string           `json:"title"`
+	Done      bool             `json:"done,omitzero"`
+	Labels    []board.LabelRef `json:"labels"`
+	Assignees []board.UserRef  `json:"assignees"`
+	DueDate   *string          `json:"dueDate,omitempty"`
+	DueAt     *string          `json:"dueAt,omitempty"`
 }
 
 // firstCards returns the first cards of each list, enough to fill a resource.
-func (e *Endpoint) firstCards(ctx context.Context, boardID string, lists []jsonObject) ([][]jsonObject, error) {
+func (e *Endpoint) firstCards(ctx context.Context, boardID string, lists []*listContent) ([][]openCard, error) {
 	limit := min(queryPageSize, max(minListCards, maxBoardCards/max(1, len(lists))))
-	out := make([][]jsonObject, len(lists))
+	out := make([][]openCard, len(lists))
 	for i, l := range lists {
-		if n, _ := l["openCards"].(float64); n == 0 {
+		if l.OpenCards == 0 {
 			continue
 		}
-		in := jsonObject{"boardId": boardID, "list": l["id"], "view": "compact", "limit": limit}
+		in := jsonObject{"boardId": boardID, "list": l.ID, "limit": limit}
 		for len(out[i]) < maxBoardCards/len(lists) {
-			page, cursor, err := queryAs[[]jsonObject](ctx, e, "list_cards", in)
+			page, cursor, err := queryAs[[]openCard](ctx, e, "list_cards", in)
 			if err != nil {
 				return nil, err
 			}
@@ -67,102 +193,24 @@ func (e *Endpoint) firstCards(ctx context.Context, boardID string, lists []jsonO
 	return out, nil
 }
 
-// shortBoard returns a shortened board. Lists and labels can each use up to a quarter
-// of the space. The cards use the rest, with about the same number from each list.
-func shortBoard(detail jsonObject, lists, labels []jsonObject, cards [][]jsonObject, open int) ([]byte, error) {
-	var missing []string
-	out := resource{Notice: untrusted, Board: jsonObject{}}
-	for name, v := range detail {
-		if name != "lists" && name != "labels" {
-			out.Board[name] = v
-		}
-	}
-	if text, _ := detail["description"].(string); len(text) > maxResult/8 {
-		delete(out.Board, "description")
-		out.Board["descriptionBeginning"] = string([]rune(text)[:min(len([]rune(text)), maxResult/32)])
-		missing = append(missing, "descriptionBeginning is only the beginning of the description; get_board returns all of it")
-	}
-	space, err := spaceIn(out)
-	if err != nil {
-		return nil, err
-	}
-	listParts, err := parts(selectFields(lists, "id", "name", "openCards", "wipLimit"))
-	if err != nil {
-		return nil, err
-	}
-	labelParts, err := parts(selectFields(labels, "id", "name", "color"))
-	if err != nil {
-		return nil, err
-	}
-	quarter := space / 4
-	shownLists, remaining := firstFitting(listParts, quarter)
-	space -= quarter - remaining
-	shownLabels, remaining := firstFitting(labelParts, quarter)
-	space -= quarter - remaining
-	out.Board["lists"], out.Board["labels"] = shownLists, shownLabels
-	if out.Cards, err = roundRobin(cards, space); err != nil {
-		return nil, err
-	}
-	missing = append(missing, "lists, labels and cards have only some of their fields; get_board and get_card return all")
-	for _, part := range []struct {
-		noun, tool string
-		shown, all int
-	}{
-		{"lists", "list_lists", len(shownLists), len(lists)},
-		{"labels", "list_labels", len(shownLabels), len(labels)},
-		{"cards (the first of each list)", "list_cards with a list", len(out.Cards), open},
-	} {
-		if part.shown < part.all {
-			missing = append(missing, fmt.Sprintf("%d of %d %s are included; %s returns the others",
-				part.shown, part.all, part.noun, part.tool))
-		}
-	}
-	out.More = "Shortened to stay below 60 kB: " + strings.Join(missing, ". ") + "."
-	return encodeContent(out)
-}
-
-// roundRobin selects the first card of each list, then the second card of each list,
-// and so on, as long as the cards fit into the space. It returns the cards in the order
-// of the lists.
-func roundRobin(cards [][]jsonObject, space int) ([]jsonObject, error) {
-	short := make([][]part, len(cards))
-	for i, list := range cards {
-		var err error
-		if short[i], err = parts(selectFields(list, "id", "listId", "number", "title", "done", "dueDate", "dueAt")); err != nil {
-			return nil, err
-		}
-	}
-	taken := make([]int, len(cards))
+// addRows adds the first card of each page to its list, then the second card of each page,
+// and so on, until a card does not fit into the space.
+func (c *boardContent) addRows(lists []*listContent, pages [][]openCard, space int) error {
 	for turn, more := 0, true; more; turn++ {
 		more = false
-		for i, list := range short {
-			if turn < len(list) && taken[i] == turn && list[turn].size <= space {
-				space -= list[turn].size
-				taken[i]++
-				more = true
+		for i, page := range pages {
+			if turn >= len(page) {
+				continue
 			}
-		}
-	}
-	out := []jsonObject{}
-	for i, list := range short {
-		for _, p := range list[:taken[i]] {
-			out = append(out, p.value)
-		}
-	}
-	return out, nil
-}
-
-// selectFields returns copies of objects with only the given fields. It omits fields
-// whose value is null or false.
-func selectFields(all []jsonObject, names ...string) []jsonObject {
-	out := make([]jsonObject, len(all))
-	for i, o := range all {
-		out[i] = jsonObject{}
-		for _, name := range names {
-			if v, ok := o[name]; ok && v != nil && v != false {
-				out[i][name] = v
+			card, err := encodeContent(page[turn])
+			size := len(appendText(nil, card))
+			if err != nil || size > space {
+				return err
 			}
+			space -= size
+			lists[i].Cards = append(lists[i].Cards, card)
+			more = true
 		}
 	}
-	return out
+	return nil
 }

@@ -18,13 +18,11 @@ import (
 // jsonObject is a JSON object.
 type jsonObject = map[string]any
 
-// resource is the content of a resource.
-type resource struct {
+// cardContent is the content of a card resource.
+type cardContent struct {
 	Notice   string       `json:"notice"`
-	Board    jsonObject   `json:"board,omitempty"`
-	Card     jsonObject   `json:"card,omitempty"`
-	Cards    []jsonObject `json:"cards,omitzero"`
-	Comments []jsonObject `json:"comments,omitzero"`
+	Card     jsonObject   `json:"card"`
+	Comments []jsonObject `json:"comments"`
 	More     string       `json:"more,omitempty"` // the missing parts, and how to get them
 }
 
@@ -45,9 +43,7 @@ func spaceIn(content any) (int, error) {
 
 const (
 	reservedSize  = 2000 // bytes reserved for the notice and more fields
-	maxBoardCards = 800  // approximate number of cards read for a board resource; more than fit into it
-	queryPageSize = 200  // cards or comments per query
-	minListCards  = 5    // minimum number of cards read per list, if the list has that many
+	queryPageSize = 200  // maximum number of cards or comments per query
 )
 
 // part is an object in a resource.
@@ -91,7 +87,7 @@ func (e *Endpoint) cardResource(ctx context.Context, boardID, cardID string) ([]
 	if card["boardId"] != boardID {
 		return nil, board.NotFound()
 	}
-	out := resource{Notice: untrusted, Card: card, Comments: []jsonObject{}}
+	out := cardContent{Notice: untrusted, Card: card, Comments: []jsonObject{}}
 	space, err := spaceIn(out)
 	if err != nil {
 		return nil, err

@@ -66,10 +66,13 @@ func TestResources(t *testing.T) {
 				t.Errorf("got the templates %v, want one for boards and one for cards", names)
 			}
 			b := w.readResource(w.ada, revision, "service://boards/"+w.board)
-			cards, _ := b["cards"].([]any)
-			if record, _ := b["board"].(map[string]any); record["id"] != w.board || len(record["lists"].([]any)) != 1 ||
-				len(record["labels"].([]any)) != 1 || len(cards) != 1 || cards[0].(map[string]any)["id"] != w.card {
-				t.Errorf("got the board %v, want one list, one label and one card", b)
+			lists, _ := b["lists"].([]any)
+			if record, _ := b["board"].(map[string]any); record["id"] != w.board || len(lists) != 1 || len(b["labels"].([]any)) != 1 {
+				t.Fatalf("got the board %v, want one list and one label", b)
+			}
+			cards, _ := lists[0].(map[string]any)["cards"].([]any)
+			if len(cards) != 1 || cards[0].(map[string]any)["id"] != w.card {
+				t.Errorf("got the cards %v, want one", cards)
 			}
 			c := w.readResource(w.ada, revision, "service://boards/"+w.board+"/cards/"+w.card)
 			comments, _ := c["comments"].([]any)
