@@ -11,13 +11,25 @@ import (
 	"cardwall/internal/board"
 )
 
-// boardContent is the content of a board resource.
+// boardContent is the content of a board resource. It is compact, because a model reads
+// all of it: cards are rows whose columns are named once, and they refer to labels and
+// people by name. Indexes would save four tokens per card, but are easy to confuse.
 type boardContent struct {
-	Notice string           `json:"notice"`
-	More   string           `json:"more,omitempty"` // the missing parts, and how to get them
-	Board  jsonObject       `json:"board"`
-	Labels []board.LabelRef `json:"labels"`
-	Lists  []*listContent   `json:"lists"`
+	Notice  string              `json:"notice"`
+	More    string              `json:"more,omitempty"` // the missing parts, and how to get them
+	Board   jsonObject          `json:"board"`
+	Labels  map[string]labelRef `json:"labels"` // by name
+	People  map[string]string   `json:"people"` // ids by name
+	Format  string              `json:"format"`
+	Columns []string            `json:"columns"`
+	Lists   []*listContent      `json:"lists"`
+
+	labelNames, personNames names
+}
+
+type labelRef struct {
+	ID    string      `json:"id"`
+	Color board.Color `json:"color"`
 }
 
 // listContent is a list in a board resource.
@@ -30,10 +42,35 @@ type listContent struct {
 	Cards     []jsontext.Value `json:"cards"`
 }
 
+const rowFormat = "A card is a row of columns; null and false are left out at its end. labels and assignees are one name " +
+	"or an array of names; the objects labels and people have the ids. A label without a name is called by its color. " +
+	`Equal names are numbered: "Ada", "Ada (2)". ` +
+	"get_card returns the other fields of a card, get_board those of the board, its lists and labels."
+
+var rowColumns = []string{"id", "number", "title", "labels", "assignees", "due", "done"}
+
 const (
 	maxBoardCards = 800 // approximate number of cards read for a board resource; more than fit into it
 	minListCards  = 5   // minimum number of cards read per list, if the list has that many
 )
+
+// names gives each record a different name.
+type names struct{ byID, idOf map[string]string }
+
+func newNames() names { return names{map[string]string{}, map[string]string{}} }
+
+// of returns the name for a record, which is new if the record had none before.
+func (n names) of(id, name string) (unique string, isNew bool) {
+	if unique, ok := n.byID[id]; ok {
+		return unique, false
+	}
+	unique = name
+	for i := 2; n.idOf[unique] != ""; i++ {
+		unique = fmt.Sprintf("%s (%d)", name, i)
+	}
+	n.byID[id], n.idOf[unique] = unique, id
+	return unique, true
+}
 
 // boardResource returns a board with its lists, labels and open cards.
 func (e *Endpoint) boardResource(ctx context.Context, boardID string) ([]byte, error) {
@@ -54,7 +91,10 @@ func (e *Endpoint) boardResource(ctx context.Context, boardID string) ([]byte, e
 			return nil, fmt.Errorf("decode a board: %w", err)
 		}
 	}
-	c := &boardContent{Notice: untrusted, Board: jsonObject{}, Labels: []board.LabelRef{}, Lists: []*listContent{}}
+	c := &boardContent{
+		Notice: untrusted, Board: jsonObject{}, Labels: map[string]labelRef{}, People: map[string]string{},
+		Format: rowFormat, Columns: rowColumns, Lists: []*listContent{}, labelNames: newNames(), personNames: newNames(),
+	}
 	missing := c.addBoard(detail)
 	space, err := spaceIn(c)
 	if err != nil {
@@ -140,33 +180,96 @@ func (c *boardContent) addLists(lists []*listContent, space, limit int) (int, er
 }
 
 // addLabels adds the first labels that fit into a part of the space. It returns the
-// remaining space.
+// remaining space. A label without a name is named after its color.
 func (c *boardContent) addLabels(labels []board.LabelRef, space, limit int) (int, error) {
 	for _, l := range labels {
-		text, err := encodeContent(l)
+		name, ref := c.label(l), labelRef{l.ID, l.Color}
+		text, err := encodeContent(map[string]labelRef{name: ref})
 		if err != nil {
 			return 0, err
 		}
 		size := len(appendText(nil, text))
 		if limit -= size; limit < 0 {
-			break
+			continue // cards can have the other labels, too
 		}
 		space -= size
-		c.Labels = append(c.Labels, l)
+		c.Labels[name] = ref
 	}
 	return space, nil
 }
 
-// openCard has the fields of a card that a board resource contains.
+func (c *boardContent) label(l board.LabelRef) string {
+	name := l.Name
+	if name == "" {
+		name = string(l.Color)
+	}
+	unique, _ := c.labelNames.of(l.ID, name)
+	return unique
+}
+
+// openCard has the fields of a card that become a row.
 type openCard struct {
 	ID        string           `json:"id"`
 	Number    int              `json:"number"`
 	Title     string           `json:"title"`
-	Done      bool             `json:"done,omitzero"`
+	Done      bool             `json:"done"`
 	Labels    []board.LabelRef `json:"labels"`
 	Assignees []board.UserRef  `json:"assignees"`
-	DueDate   *string          `json:"dueDate,omitempty"`
-	DueAt     *string          `json:"dueAt,omitempty"`
+	DueDate   *string          `json:"dueDate"`
+	DueAt     *string          `json:"dueAt"`
+}
+
+// row returns the row of a card, the people who are not in the board's people yet, and
+// the size of both in bytes.
+func (c *boardContent) row(card openCard) (row jsontext.Value, people map[string]string, size int, err error) {
+	people = map[string]string{}
+	var labels, assignees []string
+	for _, l := range card.Labels {
+		labels = append(labels, c.label(l))
+	}
+	for _, u := range card.Assignees {
+		name, isNew := c.personNames.of(u.ID, u.Name)
+		if isNew {
+			people[name] = u.ID
+		}
+		assignees = append(assignees, name)
+	}
+	values := []any{card.ID, card.Number, card.Title, oneOrAll(labels), oneOrAll(assignees), card.due(), true}
+	if !card.Done {
+		values = values[:len(values)-1]
+		for values[len(values)-1] == nil {
+			values = values[:len(values)-1]
+		}
+	}
+	if row, err = encodeContent(values); err != nil {
+		return nil, nil, 0, err
+	}
+	if size = len(appendText(nil, row)); len(people) > 0 {
+		added, err := encodeContent(people)
+		return row, people, size + len(appendText(nil, added)), err
+	}
+	return row, people, size, nil
+}
+
+func oneOrAll(names []string) any {
+	switch len(names) {
+	case 0:
+		return nil
+	case 1:
+		return names[0]
+	}
+	return names
+}
+
+// due returns the due date or, if it has a time of day, the instant to the minute.
+func (card openCard) due() any {
+	switch {
+	case card.DueAt != nil:
+		return strings.Replace(*card.DueAt, ":00.000Z", "Z", 1)
+	case card.DueDate != nil:
+		return *card.DueDate
+	}
+	return nil
 }
 
 // firstCards returns the first cards of each list, enough to fill a resource.
@@ -202,13 +305,15 @@ func (c *boardContent) addRows(lists []*listContent, pages [][]openCard, space i
 			if turn >= len(page) {
 				continue
 			}
-			card, err := encodeContent(page[turn])
-			size := len(appendText(nil, card))
+			row, people, size, err := c.row(page[turn])
 			if err != nil || size > space {
 				return err
 			}
+			for name, id := range people {
+				c.People[name] = id
+			}
 			space -= size
-			lists[i].Cards = append(lists[i].Cards, card)
+			lists[i].Cards = append(lists[i].Cards, row)
 			more = true
 		}
 	}

@@ -1,13 +1,19 @@
 package mcp_test
 
 import (
+	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/go-json-experiment/json"
 
+	"cardwall/internal/app"
 	"cardwall/internal/apptest"
+	"cardwall/internal/board"
+	"cardwall/internal/store"
 )
 
 // boardResource is the content of a board resource.
@@ -15,13 +21,15 @@ type boardResource struct {
 	More  string         `json:"more"`
 	Board map[string]any `json:"board"`
 	Lists []struct {
-		ID       string `json:"id"`
-		Open     int    `json:"openCards"`
-		WIPLimit int    `json:"wipLimit"`
-		Included *int   `json:"includedCards"`
-		Cards    []any  `json:"cards"`
+		ID       string  `json:"id"`
+		Open     int     `json:"openCards"`
+		WIPLimit int     `json:"wipLimit"`
+		Included *int    `json:"includedCards"`
+		Cards    [][]any `json:"cards"`
 	} `json:"lists"`
-	Labels []any `json:"labels"`
+	Labels  map[string]map[string]string `json:"labels"`
+	People  map[string]string            `json:"people"`
+	Columns []string                     `json:"columns"`
 }
 
 func (w *world) boardResource() (b boardResource) {
@@ -34,6 +42,70 @@ func (w *world) boardResource() (b boardResource) {
 		w.T.Fatal(err)
 	}
 	return b
+}
+
+func TestBoardResource(t *testing.T) {
+	both(t, func(t *testing.T, w *world) {
+		bob, namesake := w.member("Bob", "bob"), w.member("Bob", "other")
+		var labels []string
+		for _, name := range []string{"Bug", "Bug", ""} {
+			labels = append(labels, w.ada.Must("create_label", fields{"boardId": w.board, "name": name, "color": "red"}).ID())
+		}
+		w.ada.Must("update_list", fields{"listId": w.list, "wipLimit": 4})
+		w.ada.Must("update_card", fields{"cardId": w.card, "done": true})
+		second := w.ada.Must("create_card", fields{"listId": w.list, "title": "Second", "labels": []string{labels[1]},
+			"assignees": []string{bob, namesake}, "due": fields{"dueDate": "2026-12-01"}}).ID()
+		third := w.ada.Must("create_card", fields{"listId": w.list, "title": "Third", "labels": []string{labels[2]},
+			"assignees": []string{namesake}, "due": fields{"dueDate": "2026-12-01", "dueTime": "09:30", "timeZone": "UTC"}}).ID()
+
+		b := w.boardResource()
+		if len(b.Lists) != 1 || b.Lists[0].Open != 3 || b.Lists[0].WIPLimit != 4 || b.Lists[0].Included != nil || b.More != "" {
+			t.Fatalf("got the lists %+v, more %q; want one complete list of 3 cards with the WIP limit 4", b.Lists, b.More)
+		}
+		if !slices.Equal(b.Columns, []string{"id", "number", "title", "labels", "assignees", "due", "done"}) {
+			t.Errorf("got the columns %q", b.Columns)
+		}
+		got := fmt.Sprint(b.Lists[0].Cards)
+		want := fmt.Sprint([][]any{
+			{w.card, 1, "Press release", nil, nil, nil, true},
+			{second, 2, "Second", nameOf(b, labels[1]), []any{"Bob", "Bob (2)"}, "2026-12-01"},
+			{third, 3, "Third", "red", "Bob (2)", "2026-12-01T09:30Z"},
+		})
+		if got != want {
+			t.Errorf("got the cards\n%s\nwant\n%s", got, want)
+		}
+		if len(b.Labels) != 3 || nameOf(b, labels[1]) == nameOf(b, labels[0]) || b.Labels["red"]["id"] != labels[2] ||
+			b.Labels["red"]["color"] != "red" {
+			t.Errorf("got the labels %v, want three different names", b.Labels)
+		}
+		if !maps.Equal(b.People, map[string]string{"Bob": bob, "Bob (2)": namesake}) {
+			t.Errorf("got the people %v, want the two assignees", b.People)
+		}
+	})
+}
+
+// member adds a person with a name and an email address to the workspace.
+func (w *world) member(name, email string) (id string) {
+	w.T.Helper()
+	w.Write(board.System(), func(ctx context.Context, tx *store.Tx) error {
+		u, err := app.AddUser(ctx, tx, app.NewUser{Name: name, Email: email + "@example.com"})
+		if err != nil {
+			return err
+		}
+		id = u.ID
+		return tx.SetMember(ctx, w.workspace, id, board.WorkspaceMember)
+	})
+	return id
+}
+
+// nameOf returns the name of a label in a board resource.
+func nameOf(b boardResource, label string) string {
+	for name, l := range b.Labels {
+		if l["id"] == label {
+			return name
+		}
+	}
+	return "missing"
 }
 
 func TestSmallBoardResourceIsComplete(t *testing.T) {
@@ -78,4 +150,34 @@ func TestBoardResourceSharesItsSpace(t *testing.T) {
 			}
 		}
 	})
+}
+
+// maxCardTokens is the maximum number of tokens for a card in a board resource with a title of
+// five words, a label, an assignee and a due date. About 22 of them are the card's id, which
+// tools need.
+const maxCardTokens = 47
+
+func TestBoardResourceTokens(t *testing.T) {
+	w := sqliteWorld(t, apptest.Options{})
+	label := w.ada.Must("create_label", fields{"boardId": w.board, "name": "Marketing", "color": "red"}).ID()
+	titles := []string{"Write the press release draft", "Fix login on old phones", "Order chairs for the office",
+		"Plan the autumn customer event", "Translate help pages to French"}
+	person := w.member("Ada Lovelace", "lovelace")
+	size := func() int {
+		text, _ := w.ada.RPC(apptest.Stateless, "resources/read",
+			fields{"uri": "service://boards/" + w.board}).Result["contents"].([]any)[0].(map[string]any)["text"].(string)
+		return tokens(t, []byte(text))
+	}
+	add := func(n int) {
+		for i := range n {
+			w.ada.Must("create_card", fields{"listId": w.list, "title": titles[i%len(titles)], "labels": []string{label},
+				"assignees": []string{person}, "due": fields{"dueDate": "2026-12-01"}})
+		}
+	}
+	add(1) // with the names of the label and the person
+	before, n := size(), 50
+	add(n)
+	if got := float64(size()-before) / float64(n); got > maxCardTokens {
+		t.Errorf("got %.1f tokens per card, want at most %d", got, maxCardTokens)
+	}
 }

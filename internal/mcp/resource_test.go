@@ -67,11 +67,11 @@ func TestResources(t *testing.T) {
 			}
 			b := w.readResource(w.ada, revision, "service://boards/"+w.board)
 			lists, _ := b["lists"].([]any)
-			if record, _ := b["board"].(map[string]any); record["id"] != w.board || len(lists) != 1 || len(b["labels"].([]any)) != 1 {
+			if record, _ := b["board"].(map[string]any); record["id"] != w.board || len(lists) != 1 || len(b["labels"].(map[string]any)) != 1 {
 				t.Fatalf("got the board %v, want one list and one label", b)
 			}
 			cards, _ := lists[0].(map[string]any)["cards"].([]any)
-			if len(cards) != 1 || cards[0].(map[string]any)["id"] != w.card {
+			if len(cards) != 1 || cards[0].([]any)[0] != w.card {
 				t.Errorf("got the cards %v, want one", cards)
 			}
 			c := w.readResource(w.ada, revision, "service://boards/"+w.board+"/cards/"+w.card)
