@@ -49,7 +49,7 @@ func (e *Endpoint) addResources(s *sdk.Server) {
 	for _, t := range []sdk.ResourceTemplate{
 		{
 			Name: "board", Title: "Board", URITemplate: boardTemplate, MIMEType: "application/json",
-			Description: "A board with its lists, labels and cards. " + untrusted,
+			Description: "A board with its lists, labels and open cards. " + untrusted,
 		},
 		{
 			Name: "card", Title: "Card", URITemplate: cardTemplate, MIMEType: "application/json",

@@ -3,6 +3,7 @@ package mcp
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/go-json-experiment/json"
@@ -39,6 +40,7 @@ type listContent struct {
 	OpenCards int              `json:"openCards"`
 	WIPLimit  *int             `json:"wipLimit,omitempty"`
 	Included  *int             `json:"includedCards,omitempty"` // set if not all cards are included
+	Next      string           `json:"nextCursor,omitempty"`    // cursor of list_cards for the other cards
 	Cards     []jsontext.Value `json:"cards"`
 }
 
@@ -50,8 +52,8 @@ const rowFormat = "A card is a row of columns; null and false are left out at it
 var rowColumns = []string{"id", "number", "title", "labels", "assignees", "due", "done"}
 
 const (
-	maxBoardCards = 800 // approximate number of cards read for a board resource; more than fit into it
-	minListCards  = 5   // minimum number of cards read per list, if the list has that many
+	typicalRow = 160 // estimated bytes per card, before any card has been read
+	cursorSize = 200 // bytes reserved for the cursor of a list
 )
 
 // names gives each record a different name.
@@ -106,19 +108,12 @@ func (e *Endpoint) boardResource(ctx context.Context, boardID string) ([]byte, e
 	if space, err = c.addLabels(parts.Labels, space, space/3); err != nil {
 		return nil, err
 	}
-	pages, err := e.firstCards(ctx, boardID, c.Lists)
-	if err != nil {
-		return nil, err
-	}
-	if err := c.addRows(c.Lists, pages, space); err != nil {
+	if err := e.addCards(ctx, c, space); err != nil {
 		return nil, err
 	}
 	cards := 0
 	for _, l := range c.Lists {
 		cards += len(l.Cards)
-		if len(l.Cards) < l.OpenCards {
-			l.Included = new(len(l.Cards))
-		}
 	}
 	for _, p := range []struct {
 		shown, all   int
@@ -126,8 +121,8 @@ func (e *Endpoint) boardResource(ctx context.Context, boardID string) ([]byte, e
 	}{
 		{len(c.Lists), len(parts.Lists), "lists", "list_lists with boardId returns all"},
 		{len(c.Labels), len(parts.Labels), "labels", "list_labels with boardId returns all"},
-		{cards, parts.OpenCards, "cards", "about the same number from each list; list_cards with boardId and list " +
-			"(the id of a list) returns all"},
+		{cards, parts.OpenCards, "cards", "about the same number from each list; list_cards with boardId, list " +
+			"(the id of a list) and cursor (its nextCursor, if it has one) returns the others"},
 	} {
 		if p.shown < p.all {
 			missing = append(missing, fmt.Sprintf("%d of %d %s are included: %s", p.shown, p.all, p.noun, p.others))
@@ -272,33 +267,90 @@ func (card openCard) due() any {
 	return nil
 }
 
-// firstCards returns the first cards of each list, enough to fill a resource.
-func (e *Endpoint) firstCards(ctx context.Context, boardID string, lists []*listContent) ([][]openCard, error) {
-	limit := min(queryPageSize, max(minListCards, maxBoardCards/max(1, len(lists))))
-	out := make([][]openCard, len(lists))
-	for i, l := range lists {
-		if l.OpenCards == 0 {
-			continue
+// addCards adds cards of every list until the space is used up. If there are too many
+// lists for a cursor each, a reader has to start at the beginning of a list.
+func (e *Endpoint) addCards(ctx context.Context, c *boardContent, space int) error {
+	unread := slices.DeleteFunc(slices.Clone(c.Lists), func(l *listContent) bool { return l.OpenCards == 0 })
+	reserved := cursorSize
+	if len(unread)*cursorSize > space/4 {
+		reserved = 0
+	}
+	if err := e.fillLists(ctx, c, unread, space-len(unread)*reserved, reserved); err != nil {
+		return err
+	}
+	for _, l := range c.Lists {
+		if len(l.Cards) < l.OpenCards {
+			l.Included = new(len(l.Cards))
 		}
-		in := jsonObject{"boardId": boardID, "list": l.ID, "limit": limit}
-		for len(out[i]) < maxBoardCards/len(lists) {
-			page, cursor, err := queryAs[[]openCard](ctx, e, "list_cards", in)
-			if err != nil {
-				return nil, err
-			}
-			out[i] = append(out[i], page...)
-			if cursor == "" {
-				break
-			}
-			in["cursor"] = cursor
+		if reserved == 0 {
+			l.Next = ""
 		}
 	}
-	return out, nil
+	return nil
+}
+
+// fillLists reads the same number of cards from each list, and again from each list that
+// has more, until the space is used up. So a list with few cards leaves its share to the
+// others, and few cards are read that do not fit. A complete list also leaves the bytes
+// that are reserved for its cursor.
+func (e *Endpoint) fillLists(ctx context.Context, c *boardContent, unread []*listContent, space, reserved int) error {
+	rows, size := 0, 0
+	for full := false; len(unread) > 0 && !full; {
+		rowSize := typicalRow
+		if rows > 0 {
+			rowSize = max(1, size/rows)
+		}
+		limit := min(queryPageSize, space/(len(unread)*rowSize))
+		if limit <= 0 && rows > 0 {
+			break
+		}
+		limit = max(1, limit)
+		pages, next := make([][]openCard, len(unread)), make([]string, len(unread))
+		for i, l := range unread {
+			var err error
+			if pages[i], next[i], err = e.cardsOf(ctx, c, l, limit); err != nil {
+				return err
+			}
+		}
+		taken, remaining, err := c.addRows(unread, pages, space)
+		if err != nil {
+			return err
+		}
+		size, space = size+space-remaining, remaining
+		for i, l := range unread {
+			rows += taken[i]
+			switch {
+			case taken[i] == len(pages[i]):
+				if l.Next = next[i]; l.Next == "" {
+					space += reserved
+				}
+				continue
+			case taken[i] > 0 && reserved > 0: // read again for the cursor after the last row
+				if _, l.Next, err = e.cardsOf(ctx, c, l, taken[i]); err != nil {
+					return err
+				}
+			}
+			full = true
+		}
+		unread = slices.DeleteFunc(unread, func(l *listContent) bool { return l.Next == "" })
+	}
+	return nil
+}
+
+// cardsOf returns the next cards of a list, and the cursor after them.
+func (e *Endpoint) cardsOf(ctx context.Context, c *boardContent, l *listContent, limit int) ([]openCard, string, error) {
+	in := jsonObject{"boardId": c.Board["id"], "list": l.ID, "limit": limit}
+	if l.Next != "" {
+		in["cursor"] = l.Next
+	}
+	return queryAs[[]openCard](ctx, e, "list_cards", in)
 }
 
 // addRows adds the first card of each page to its list, then the second card of each page,
-// and so on, until a card does not fit into the space.
-func (c *boardContent) addRows(lists []*listContent, pages [][]openCard, space int) error {
+// and so on, until a card does not fit into the space. It returns how many cards of each
+// page it added, and the remaining space.
+func (c *boardContent) addRows(lists []*listContent, pages [][]openCard, space int) (taken []int, remaining int, err error) {
+	taken = make([]int, len(lists))
 	for turn, more := 0, true; more; turn++ {
 		more = false
 		for i, page := range pages {
@@ -307,15 +359,16 @@ func (c *boardContent) addRows(lists []*listContent, pages [][]openCard, space i
 			}
 			row, people, size, err := c.row(page[turn])
 			if err != nil || size > space {
-				return err
+				return taken, space, err
 			}
 			for name, id := range people {
 				c.People[name] = id
 			}
 			space -= size
 			lists[i].Cards = append(lists[i].Cards, row)
+			taken[i]++
 			more = true
 		}
 	}
-	return nil
+	return taken, space, nil
 }

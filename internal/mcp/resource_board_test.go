@@ -25,6 +25,7 @@ type boardResource struct {
 		Open     int     `json:"openCards"`
 		WIPLimit int     `json:"wipLimit"`
 		Included *int    `json:"includedCards"`
+		Next     string  `json:"nextCursor"`
 		Cards    [][]any `json:"cards"`
 	} `json:"lists"`
 	Labels  map[string]map[string]string `json:"labels"`
@@ -123,7 +124,8 @@ func TestSmallBoardResourceIsComplete(t *testing.T) {
 }
 
 // A board of 1,000 cards in unequal lists: small lists are complete, and the others have about
-// the same number of cards.
+// the same number of cards. Each list says how to read on, and reading on returns the other
+// cards and no card twice.
 func TestBoardResourceSharesItsSpace(t *testing.T) {
 	both(t, func(t *testing.T, w *world) {
 		sizes := []int{1, 600, 379, 20}
@@ -135,16 +137,72 @@ func TestBoardResourceSharesItsSpace(t *testing.T) {
 			if l.Open != sizes[i] {
 				t.Errorf("list %d: got %d open cards, want %d", i, l.Open, sizes[i])
 			}
-			if complete := len(l.Cards) == l.Open; complete != (l.Included == nil) ||
+			if complete := len(l.Cards) == l.Open; complete != (l.Included == nil) || complete != (l.Next == "") ||
 				!complete && *l.Included != len(l.Cards) {
-				t.Errorf("list %d: got %d cards, includedCards %v", i, len(l.Cards), l.Included)
+				t.Errorf("list %d: got %d cards, includedCards %v, cursor %q", i, len(l.Cards), l.Included, l.Next)
 			}
 		}
 		first, second := len(b.Lists[1].Cards), len(b.Lists[2].Cards)
-		if len(b.Lists) != 4 || len(b.Lists[0].Cards) != 1 || len(b.Lists[3].Cards) != 20 || first < 90 || first-second < 0 || first-second > 1 {
-			t.Errorf("got %d and %d cards of the long lists, want about the same, at least 90", first, second)
+		if len(b.Lists) != 4 || len(b.Lists[0].Cards) != 1 || len(b.Lists[3].Cards) != 20 || first < 180 || first-second < 0 || first-second > 1 {
+			t.Errorf("got %d and %d cards of the long lists, want about the same, at least 180", first, second)
 		}
-		for _, want := range []string{fmt.Sprintf("%d of 1000 cards", included), "list_cards with boardId and list"} {
+		for _, want := range []string{fmt.Sprintf("%d of 1000 cards", included), "list_cards with boardId, list", "nextCursor"} {
+			if !strings.Contains(b.More, want) {
+				t.Errorf("got more %q, want it to contain %q", b.More, want)
+			}
+		}
+		for i, l := range b.Lists[1:3] {
+			var ids []string
+			for _, row := range l.Cards {
+				ids = append(ids, row[0].(string))
+			}
+			for next := l.Next; next != ""; {
+				page := w.ada.Tool("list_cards", fields{"boardId": w.board, "list": l.ID, "cursor": next})
+				ids, next = append(ids, page.Each("id")...), page.Next
+			}
+			if all := w.ada.All("list_cards", "id", fields{"boardId": w.board, "list": l.ID}); !slices.Equal(ids, all) {
+				t.Errorf("list %d: got %d cards, want all %d, each once", i+1, len(ids), len(all))
+			}
+		}
+	})
+}
+
+func TestBoardResourceWithManyLists(t *testing.T) {
+	w := sqliteWorld(t, apptest.Options{})
+	w.fillLists(30, slices.Repeat([]int{10}, 100)...)
+	b := w.boardResource()
+	if len(b.Lists) != 101 {
+		t.Errorf("got %d lists, want all 101", len(b.Lists))
+	}
+	for i, l := range b.Lists[1:] {
+		if len(l.Cards) < 4 {
+			t.Errorf("list %d: got %d cards, want at least 4", i+1, len(l.Cards))
+		}
+	}
+}
+
+// A long description, many labels and long titles leave space for cards of every included list.
+func TestBoardResourceWithLongTexts(t *testing.T) {
+	both(t, func(t *testing.T, w *world) {
+		text := strings.Repeat(`"`, 8000) // escaped twice
+		w.ada.Must("update_board", fields{"boardId": w.board, "description": text})
+		w.fillLists(480, slices.Repeat([]int{9}, 12)...)
+		for i := range 300 {
+			w.ada.Must("create_label", fields{"boardId": w.board, "name": fmt.Sprintf("Label %d %s", i, strings.Repeat("y", 40)), "color": "red"})
+		}
+		b := w.boardResource()
+		for i, l := range b.Lists {
+			if len(l.Cards) == 0 {
+				t.Errorf("list %d: got no cards", i)
+			}
+		}
+		if len(b.Lists) != 13 || len(b.Labels) < 60 || len(b.Labels) >= 300 {
+			t.Errorf("got %d lists and %d labels, want 13 lists and 60 to 299 labels", len(b.Lists), len(b.Labels))
+		}
+		if beginning, _ := b.Board["descriptionBeginning"].(string); b.Board["description"] != nil || len(beginning) < 1000 {
+			t.Errorf("got the board %.300v, want descriptionBeginning instead of description", b.Board)
+		}
+		for _, want := range []string{fmt.Sprintf("%d of 300 labels", len(b.Labels)), "list_labels", "of the 8000 characters", "get_board"} {
 			if !strings.Contains(b.More, want) {
 				t.Errorf("got more %q, want it to contain %q", b.More, want)
 			}

@@ -12,8 +12,8 @@ import (
 )
 
 // A resource contains everything that its description names if that fits into
-// maxResult. Otherwise the parts share the available space. The more field then says
-// which parts are incomplete, how much is missing, and which tool returns the rest.
+// maxResult. Otherwise the more field says which parts are incomplete, how much is
+// missing, and which tool returns the rest.
 
 // jsonObject is a JSON object.
 type jsonObject = map[string]any
