@@ -119,7 +119,7 @@ func (e *Endpoint) faultOf(ctx context.Context, name string, req *request, err e
 
 // guard is middleware for all requests that the SDK handles. It recovers panics and
 // rejects URIs that the SDK cannot quote. From the list of tools, it removes those that
-// the token's scopes do not allow.
+// the token's scopes do not allow. To the list of resources, it adds the caller's boards.
 func (e *Endpoint) guard(next sdk.MethodHandler) sdk.MethodHandler {
 	return func(ctx context.Context, method string, r sdk.Request) (result sdk.Result, err error) {
 		req := requestOf(ctx)
@@ -135,6 +135,13 @@ func (e *Endpoint) guard(next sdk.MethodHandler) sdk.MethodHandler {
 			return nil, noResource("")
 		}
 		result, err = next(ctx, method, r)
+		if list, ok := result.(*sdk.ListResourcesResult); ok && err == nil {
+			boards, err := e.listedBoards(ctx)
+			if err != nil {
+				return nil, err
+			}
+			list.Resources = append(list.Resources, boards...)
+		}
 		if list, ok := result.(*sdk.ListToolsResult); ok && err == nil {
 			list.Tools = slices.DeleteFunc(list.Tools, func(listed *sdk.Tool) bool {
 				t := e.tools[listed.Name]

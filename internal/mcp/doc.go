@@ -6,6 +6,10 @@
 // name, input, checks and output. Tools run through op.Engine. There are also three
 // prompts, and two resource templates whose content comes from operations.
 //
+// The list of resources contains the caller's starred and recently opened boards.
+//
 // Text that people wrote is sent to the assistant only in named fields, without
-// invisible characters, and never as part of the server's own messages.
+// invisible characters, and never as part of the server's own messages. There is one
+// exception: the description of a board in the list of resources ends with the name of
+// its workspace.
 package mcp

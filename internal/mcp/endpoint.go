@@ -111,14 +111,16 @@ func (e *Endpoint) newServer() *sdk.Server {
 }
 
 // listTTL is the time in milliseconds for which clients may cache the lists of tools,
-// prompts and resources. The lists change only when the server is upgraded.
+// prompts and resource templates. The lists change only when the server is upgraded.
 const listTTL = 5 * 60 * 1000
 
 // cacheable marks results as private, because they depend on the token. It also sets how
-// long clients may cache results other than resources.
+// long clients may cache results. Resources and their list can change at any time.
 func cacheable(_ context.Context, r sdk.Request, c *sdk.Cacheable) {
 	c.CacheScope = "private"
-	if _, isRead := r.(*sdk.ReadResourceRequest); !isRead {
+	switch r.(type) {
+	case *sdk.ReadResourceRequest, *sdk.ListResourcesRequest:
+	default:
 		c.TTLMs = listTTL
 	}
 }

@@ -16,8 +16,9 @@ import (
 
 // The URI templates of resources.
 const (
-	boardTemplate = "service://boards/{boardId}"
-	cardTemplate  = "service://boards/{boardId}/cards/{cardId}"
+	boardURI      = "service://boards/"
+	boardTemplate = boardURI + "{boardId}"
+	cardTemplate  = boardTemplate + "/cards/{cardId}"
 )
 
 // resourceURI matches the only accepted spelling of a resource's URI, which has no
@@ -49,7 +50,8 @@ func (e *Endpoint) addResources(s *sdk.Server) {
 	for _, t := range []sdk.ResourceTemplate{
 		{
 			Name: "board", Title: "Board", URITemplate: boardTemplate, MIMEType: "application/json",
-			Description: "A board with its lists, labels and open cards. " + untrusted,
+			Description: "A board with its lists, labels and open cards. The list of resources names starred and recently opened " +
+				"boards; list_boards returns all. " + untrusted,
 		},
 		{
 			Name: "card", Title: "Card", URITemplate: cardTemplate, MIMEType: "application/json",
@@ -99,14 +101,17 @@ func (e *Endpoint) protocolError(ctx context.Context, about string, err error) e
 // JSON-RPC 2.0 reserves for servers. The message begins with the fault's code.
 const codeRefused = -32000
 
-// query calls a tool for the caller in ctx. It returns the data, which is never
-// shortened, and the cursor.
+// query calls an operation for the caller in ctx: a tool, or one that is for the
+// application only. It returns the data, which is never shortened, and the cursor.
 func (e *Endpoint) query(ctx context.Context, name string, in map[string]any) (data jsontext.Value, cursor string, err error) {
 	object, err := json.Marshal(in, json.Deterministic(true))
 	if err != nil {
 		return nil, "", fmt.Errorf("encode the input of %s: %w", name, err)
 	}
 	t, req := e.tools[name], requestOf(ctx)
+	if t == nil {
+		t = &tool{Operation: e.Registry.Named(name)}
+	}
 	call, err := e.prepare(t, req, object)
 	if err != nil {
 		return nil, "", err
