@@ -212,11 +212,15 @@ func DeleteChecklistItem(ctx context.Context, tx *store.Tx, in ItemInput) (Delet
 	if err != nil {
 		return Deleted{}, err
 	}
+	before, err := tx.ItemBefore(ctx, item)
+	if err != nil {
+		return Deleted{}, err
+	}
 	card.ChecklistItems.Total--
 	if item.Done {
 		card.ChecklistItems.Done--
 	}
-	tx.Emit(card.BoardID, board.ItemDeleted(card, item))
+	tx.Emit(card.BoardID, board.ItemDeleted(card, item, before))
 	if err := tx.DeleteItem(ctx, item.ID); err != nil {
 		return Deleted{}, err
 	}

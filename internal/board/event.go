@@ -45,7 +45,7 @@ type Entry struct {
 	BoardID      string     `json:"boardId" doc:"The id of the board." example:"brd_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 	ListID       *string    `json:"listId" doc:"The id of the affected list; null if there is none." example:"lst_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 	CardID       *string    `json:"cardId" doc:"The id of the affected card; null if there is none." example:"crd_01jb2m3n4p5q6r7s8t9v0w1x2y"`
-	Changes      Changes    `json:"changes" doc:"The previous and new values of each changed field. position is \"top\", or {\"after\": id} with the id of the open sibling that precedes the object. For a comment, the changes contain its id, never its text."`
+	Changes      Changes    `json:"changes" doc:"The previous and new values of each changed field. position is \"top\", or {\"after\": id} with the id of the open sibling that precedes the object. For a comment, the changes contain its id, never its text. If the change takes back an earlier one, undoes contains the boardVersion of that one."`
 	BoardVersion int64      `json:"boardVersion" doc:"The boardVersion after this change." example:"42"`
 
 	Client *string `json:"-"` // the browser tab that caused it; only for the live stream
@@ -217,13 +217,22 @@ func CommentDeleted(c Card, m Comment) Event {
 	return cardEvent(KindCommentDeleted, c, Changes{"commentId": {m.ID, nil}}, nil)
 }
 
-// ChecklistAdded is the event of a new checklist with its items.
-func ChecklistAdded(c Card, l Checklist) Event {
+// checklistItems returns the items of a checklist as they appear in changes.
+func checklistItems(l Checklist) []map[string]any {
 	items := make([]map[string]any, len(l.Items))
 	for i, it := range l.Items {
 		items[i] = map[string]any{"id": it.ID, "title": it.Title}
+		if it.Done {
+			items[i]["done"] = true
+		}
 	}
-	return cardEvent(KindChecklistAdded, c, Changes{"checklistId": {nil, l.ID}, "title": {nil, l.Title}, "items": {nil, items}}, nil)
+	return items
+}
+
+// ChecklistAdded is the event of a new checklist with its items.
+func ChecklistAdded(c Card, l Checklist) Event {
+	return cardEvent(KindChecklistAdded, c, Changes{"checklistId": {nil, l.ID}, "title": {nil, l.Title},
+		"items": {nil, checklistItems(l)}}, nil)
 }
 
 // ChecklistUpdated is the event of a changed checklist title.
@@ -232,9 +241,10 @@ func ChecklistUpdated(c Card, l Checklist, changes Changes) Event {
 	return cardEvent(KindChecklistUpdated, c, changes, nil)
 }
 
-// ChecklistDeleted is the event of a deleted checklist.
+// ChecklistDeleted is the event of a deleted checklist with its items.
 func ChecklistDeleted(c Card, l Checklist) Event {
-	return cardEvent(KindChecklistDeleted, c, Changes{"checklistId": {l.ID, nil}, "title": {l.Title, nil}}, nil)
+	return cardEvent(KindChecklistDeleted, c, Changes{"checklistId": {l.ID, nil}, "title": {l.Title, nil},
+		"items": {checklistItems(l), nil}}, nil)
 }
 
 // ItemAdded is the event of a new checklist item, placed after a sibling.
@@ -261,10 +271,17 @@ func ItemCompleted(c Card, it ChecklistItem) Event {
 	}{c.ID, it.ChecklistID, it.ID})
 }
 
-// ItemDeleted is the event of a deleted item.
-func ItemDeleted(c Card, it ChecklistItem) Event {
-	return cardEvent(KindItemDeleted, c, Changes{"checklistId": {it.ChecklistID, it.ChecklistID}, "itemId": {it.ID, nil},
-		"title": {it.Title, nil}}, nil)
+// ItemDeleted is the event of a deleted item, which was after a sibling. It has no position,
+// which would be one to move to.
+func ItemDeleted(c Card, it ChecklistItem, after string) Event {
+	ch := Changes{"checklistId": {it.ChecklistID, it.ChecklistID}, "itemId": {it.ID, nil}, "title": {it.Title, nil}, "after": {nil, nil}}
+	if after != "" {
+		ch["after"] = FromTo{after, nil}
+	}
+	if it.Done {
+		ch["done"] = FromTo{true, nil}
+	}
+	return cardEvent(KindItemDeleted, c, ch, nil)
 }
 
 // ListRef identifies a list in events.

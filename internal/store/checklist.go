@@ -210,6 +210,11 @@ func (tx *Tx) PlaceItem(ctx context.Context, i *board.ChecklistItem, at board.Po
 	return p, tx.UpdateItem(ctx, i)
 }
 
+// ItemBefore returns the id of the item before an item, or "" if there is none.
+func (tx *Tx) ItemBefore(ctx context.Context, i board.ChecklistItem) (string, error) {
+	return tx.before(ctx, itemSiblings(), i.ChecklistID, i.Rank)
+}
+
 // UpdateItem writes all fields of an item and the update time of its checklist.
 func (tx *Tx) UpdateItem(ctx context.Context, i *board.ChecklistItem) error {
 	i.UpdatedAt = tx.now
