@@ -286,7 +286,7 @@ func SetCardDue(ctx context.Context, tx *store.Tx, in SetCardDueInput) (board.Ca
 	if err != nil {
 		return card, err
 	}
-	return card, setDue(ctx, tx, &card, due)
+	return card, SetDue(ctx, tx, &card, due)
 }
 
 // ClearCardDue clears a card's due date and start.
@@ -295,12 +295,12 @@ func ClearCardDue(ctx context.Context, tx *store.Tx, in CardInput) (board.Card, 
 	if err != nil {
 		return card, err
 	}
-	return card, setDue(ctx, tx, &card, board.Due{})
+	return card, SetDue(ctx, tx, &card, board.Due{})
 }
 
-// setDue changes a card's due date and start, and records an event. It does nothing
+// SetDue changes a card's due date and start, and records an event. It does nothing
 // if they are already the same.
-func setDue(ctx context.Context, tx *store.Tx, card *board.Card, due board.Due) error {
+func SetDue(ctx context.Context, tx *store.Tx, card *board.Card, due board.Due) error {
 	before := card.Due
 	if before.Equal(due) {
 		return nil

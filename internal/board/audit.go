@@ -29,3 +29,16 @@ func (c Changes) Join(after Changes) {
 		c[field] = change
 	}
 }
+
+// OwnCall is a call with which a person changed a board.
+type OwnCall struct {
+	ID           string  `json:"id" doc:"The id of the call." example:"aud_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+	At           Instant `json:"at" format:"date-time" doc:"When the call was made." example:"2026-03-02T09:00:00.000Z"`
+	Operation    string  `json:"operation" doc:"The name of the operation." example:"update_cards"`
+	BoardID      string  `json:"boardId" doc:"The id of the board." example:"brd_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+	BoardName    string  `json:"boardName" doc:"The board's name." example:"Launch"`
+	Subject      *string `json:"subject" doc:"The id of the affected object; null if there is none." example:"crd_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+	SubjectName  *string `json:"subjectName" doc:"The object's current name; null if it has no name or no longer exists." example:"Press release"`
+	Changes      int64   `json:"changes" doc:"The number of changes that the call made, each an entry in the board's activity." example:"3"`
+	BoardVersion int64   `json:"boardVersion" doc:"The boardVersion after the call. Its changes are the last ones up to this version." example:"42"`
+}

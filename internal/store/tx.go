@@ -19,6 +19,7 @@ import (
 type Tx struct {
 	*View
 	quiet        bool
+	undoes       int64  // version of the change that the next events take back; 0 for none
 	workspace    string // not empty: the change is about this workspace, not about a board
 	organization string // not empty: the change is about this organization
 	spent        *board.Rate
@@ -63,6 +64,10 @@ type pendingEvent struct {
 // Quiet keeps the events of the transaction from webhooks, notifications and rules. It is
 // for imports and for copies between boards. Versions and activity are written as usual.
 func (tx *Tx) Quiet() { tx.quiet = true }
+
+// Undoes makes the following events name the version of the change that they take back. 0
+// ends this.
+func (tx *Tx) Undoes(version int64) { tx.undoes = version }
 
 // exec runs a statement whose row count is not needed. On PostgreSQL, it is sent with the
 // statements that follow, so a later call may return its error. The transaction fails in
@@ -245,6 +250,9 @@ func (tx *Tx) Emit(boardID string, e board.Event) {
 	a := tx.On(boardID)
 	if g := tx.caller.Guest; g != nil { // a guest is an actor without an id
 		e.Changes["guestName"] = board.FromTo{To: g.Name}
+	}
+	if tx.undoes != 0 {
+		e.Changes["undoes"] = board.FromTo{To: tx.undoes}
 	}
 	a.Version++
 	tx.touch(a)
