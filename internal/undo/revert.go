@@ -2,6 +2,7 @@ package undo
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -10,6 +11,7 @@ import (
 
 	"cardwall/internal/app"
 	"cardwall/internal/board"
+	"cardwall/internal/op"
 	"cardwall/internal/store"
 )
 
@@ -24,6 +26,18 @@ func (h *history) revert(ctx context.Context, tx *store.Tx, e board.Entry, free 
 	switch noun {
 	case "card":
 		return r.card(ctx)
+	case "list":
+		return r.list(ctx)
+	case "label":
+		return r.label(ctx)
+	case "checklist":
+		return r.checklist(ctx)
+	case "checklist_item":
+		return r.item(ctx)
+	case "attachment":
+		return r.attachment(ctx)
+	case "board":
+		return r.board(ctx)
 	}
 	if e.Type == board.KindCommentAdded {
 		return first(app.DeleteComment(ctx, tx, app.CommentInput{CommentID: r.id}))
@@ -106,6 +120,8 @@ func (r reverter) card(ctx context.Context) error {
 	case board.KindCardAssigneesChanged:
 		add, remove := r.elements("assignees")
 		return first(app.SetCardAssignees(ctx, r.tx, app.SetCardAssigneesInput{CardInput: card, Add: add, Remove: remove}))
+	case board.KindCardCoverChanged:
+		return r.cover(ctx)
 	}
 	return r.unknown()
 }
@@ -172,4 +188,213 @@ func (r reverter) due(ctx context.Context) error {
 		return err
 	}
 	return app.SetDue(ctx, r.tx, &card, due)
+}
+
+func (r reverter) list(ctx context.Context) error {
+	list := app.ListInput{ListID: r.id}
+	switch r.e.Type {
+	case board.KindListCreated, board.KindListRestored:
+		return first(app.ArchiveList(ctx, r.tx, list))
+	case board.KindListArchived:
+		return first(app.RestoreList(ctx, r.tx, list))
+	case board.KindListMoved:
+		at, err := former[board.Position](r.e, "position")
+		if err != nil || at == nil {
+			return errors.Join(err, r.unknown())
+		}
+		return first(app.MoveList(ctx, r.tx, app.MoveListInput{ListInput: list, Position: *at}))
+	case board.KindListUpdated:
+		in := app.UpdateListInput{ListInput: list}
+		var err [3]error
+		in.Name, err[0] = was[string](r, "name")
+		in.WIPLimit.Value, err[1] = was[int](r, "wipLimit")
+		in.WIPLimit.Set = r.is("wipLimit")
+		in.WIPMode, err[2] = was[board.WIPMode](r, "wipMode")
+		if err := errors.Join(err[:]...); err != nil {
+			return err
+		}
+		return first(app.UpdateList(ctx, r.tx, in))
+	}
+	return r.unknown()
+}
+
+// label undoes a change to a label. A deleted label is created again, with another id.
+func (r reverter) label(ctx context.Context) error {
+	label := app.LabelInput{LabelID: r.id}
+	if r.e.Type == board.KindLabelCreated {
+		return first(app.DeleteLabel(ctx, r.tx, label))
+	}
+	name, err := former[string](r.e, "name")
+	if err != nil {
+		return err
+	}
+	color, err := former[board.Color](r.e, "color")
+	if err != nil {
+		return err
+	}
+	if r.e.Type == board.KindLabelDeleted {
+		in := app.CreateLabelInput{BoardInput: app.BoardInput{BoardID: r.e.BoardID}, Name: *name, Color: *color}
+		l, err := app.CreateLabel(ctx, r.tx, in)
+		r.renamed[r.object] = l.ID
+		return err
+	}
+	if !r.is("name") {
+		name = nil
+	}
+	if !r.is("color") {
+		color = nil
+	}
+	return first(app.UpdateLabel(ctx, r.tx, app.UpdateLabelInput{LabelInput: label, Name: name, Color: color}))
+}
+
+// formerItem is an item in the changes of a deleted checklist.
+type formerItem struct {
+	ID    string `json:"id"`
+	Title string `json:"title"`
+	Done  bool   `json:"done"`
+}
+
+// checklist undoes a change to a checklist. A deleted checklist is added again, with other
+// ids.
+func (r reverter) checklist(ctx context.Context) error {
+	checklist := app.ChecklistInput{ChecklistID: r.id}
+	if r.e.Type == board.KindChecklistAdded {
+		return first(app.DeleteChecklist(ctx, r.tx, checklist))
+	}
+	title, err := former[string](r.e, "title")
+	if err != nil {
+		return err
+	}
+	if r.e.Type == board.KindChecklistUpdated {
+		return first(app.UpdateChecklist(ctx, r.tx, app.UpdateChecklistInput{ChecklistInput: checklist, Title: title}))
+	}
+	items, err := former[[]formerItem](r.e, "items")
+	if err != nil || items == nil { // earlier versions did not record the items
+		return errors.Join(err, r.unknown())
+	}
+	in := app.AddChecklistInput{CardInput: app.CardInput{CardID: *r.e.CardID}, Title: *title}
+	for _, item := range *items {
+		in.Items = append(in.Items, item.Title)
+	}
+	again, err := app.AddChecklist(ctx, r.tx, in)
+	if err != nil {
+		return err
+	}
+	r.renamed[r.object] = again.ID
+	for i, item := range *items {
+		r.renamed[item.ID] = again.Items[i].ID
+		if err := r.setDone(ctx, again.Items[i].ID, item.Done); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// setDone marks a new item as done if done is true.
+func (r reverter) setDone(ctx context.Context, itemID string, done bool) error {
+	if !done {
+		return nil
+	}
+	return first(app.UpdateChecklistItem(ctx, r.tx, app.UpdateChecklistItemInput{ItemInput: app.ItemInput{ItemID: itemID}, Done: &done}))
+}
+
+// item undoes a change to a checklist item. A deleted item is added again, with another id.
+func (r reverter) item(ctx context.Context) error {
+	item := app.ItemInput{ItemID: r.id}
+	if r.e.Type == board.KindItemAdded {
+		return first(app.DeleteChecklistItem(ctx, r.tx, item))
+	}
+	title, err := former[string](r.e, "title")
+	if err != nil {
+		return err
+	}
+	at, err := former[board.Position](r.e, "position")
+	if err != nil {
+		return err
+	}
+	in := app.UpdateChecklistItemInput{ItemInput: item, Title: title, Position: at}
+	switch r.e.Type {
+	case board.KindItemDeleted:
+		return r.restoreItem(ctx, *title)
+	case board.KindItemCompleted, board.KindItemReopened:
+		in.Done = new(r.e.Type == board.KindItemReopened)
+	}
+	if !r.is("title") {
+		in.Title = nil
+	}
+	if !r.is("place") {
+		in.Position = nil
+	}
+	return first(app.UpdateChecklistItem(ctx, r.tx, in))
+}
+
+// restoreItem adds a deleted item again, at the bottom if the item before it is gone.
+func (r reverter) restoreItem(ctx context.Context, title string) error {
+	checklist := changedID(r.e.Changes["checklistId"])
+	in := app.AddChecklistItemInput{ChecklistInput: app.ChecklistInput{ChecklistID: r.current(checklist)}, Title: title}
+	if after, recorded := r.e.Changes["after"]; recorded { // earlier versions did not record it
+		in.Position = board.Top()
+		if id, ok := after.From.(string); ok {
+			in.Position = board.After(r.current(id))
+		}
+	}
+	again, err := app.AddChecklistItem(ctx, r.tx, in)
+	if isAboutPosition(err) {
+		in.Position = board.Position{}
+		again, err = app.AddChecklistItem(ctx, r.tx, in)
+	}
+	if err != nil {
+		return err
+	}
+	r.renamed[r.object] = again.ID
+	return r.setDone(ctx, again.ID, r.e.Changes["done"].From == true)
+}
+
+func (r reverter) attachment(ctx context.Context) error {
+	attachment := app.AttachmentInput{AttachmentID: r.id}
+	switch r.e.Type {
+	case board.KindAttachmentAdded:
+		return first(app.DeleteAttachment(ctx, r.tx, attachment))
+	case board.KindAttachmentRemoved:
+		return first(app.RestoreAttachment(ctx, r.tx, attachment))
+	}
+	name, err := was[string](r, "name")
+	if err != nil {
+		return err
+	}
+	return first(app.UpdateAttachment(ctx, r.tx, app.UpdateAttachmentInput{AttachmentInput: attachment, Name: name}))
+}
+
+// cover makes the former picture the cover again, or removes the cover.
+func (r reverter) cover(ctx context.Context) error {
+	from, isShown := r.e.Changes["coverId"].From.(string)
+	if !isShown {
+		from, _ = r.e.Changes["coverId"].To.(string)
+	}
+	return first(app.UpdateAttachment(ctx, r.tx, app.UpdateAttachmentInput{
+		AttachmentInput: app.AttachmentInput{AttachmentID: from}, Cover: new(isShown),
+	}))
+}
+
+func (r reverter) board(ctx context.Context) error {
+	this := app.BoardInput{BoardID: r.e.BoardID}
+	switch r.e.Type {
+	case board.KindBoardCreated:
+		return first(app.ArchiveBoard(ctx, r.tx, this))
+	case board.KindBoardUpdated:
+		if r.is("visibility") || r.is("features") {
+			return notUndoable("Change the visibility and the features of the board in its settings.")
+		}
+		in := app.UpdateBoardInput{BoardInput: this}
+		var err [3]error
+		in.Name, err[0] = was[string](r, "name")
+		in.Description, err[1] = was[string](r, "description")
+		in.Color.Value, err[2] = was[board.Color](r, "color")
+		in.Color = op.Optional[board.Color]{Set: r.is("color"), Value: in.Color.Value}
+		if err := errors.Join(err[:]...); err != nil {
+			return err
+		}
+		return first(app.UpdateBoard(ctx, r.tx, in))
+	}
+	return r.unknown()
 }
