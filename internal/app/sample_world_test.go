@@ -34,6 +34,7 @@ var samples = map[string]func(w *world) fields{
 	},
 	"get_my_overview":      func(*world) fields { return nil },
 	"list_recent_activity": func(*world) fields { return nil },
+	"list_my_changes":      func(*world) fields { return nil },
 	"get_workspace_calendar": func(w *world) fields {
 		return fields{"workspaceId": w.workspace, "from": "2026-12-01", "to": "2026-12-31"}
 	},
@@ -97,6 +98,10 @@ var samples = map[string]func(w *world) fields{
 	"update_card": onCard(fields{"title": "Two press releases"}),
 	"update_cards": func(w *world) fields {
 		return fields{"boardId": w.board, "cardIds": []string{w.newCard(), w.newCard()}, "done": true}
+	},
+	"undo_changes": func(w *world) fields { // the owner takes back a new card; others have made no call
+		card := w.owner.Must("create_card", fields{"listId": w.list, "title": "By mistake"})
+		return fields{"boardId": w.board, "since": card.Text("createdAt")}
 	},
 	"move_card":          func(w *world) fields { return fields{"cardId": w.card, "listId": w.list} },
 	"copy_card":          onCard(fields{"title": "Press release for May", "includeAssignees": false}),

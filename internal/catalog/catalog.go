@@ -10,6 +10,7 @@ import (
 	"cardwall/internal/guest"
 	"cardwall/internal/op"
 	"cardwall/internal/transfer"
+	"cardwall/internal/undo"
 )
 
 // Parts holds the components whose operations have state in memory. They may be nil if
@@ -22,6 +23,6 @@ type Parts struct {
 
 // New returns a registry of all operations, in the order in which documents list them.
 func New(p Parts) *op.Registry {
-	r := automate.AddOperations(transfer.AddOperations(app.Operations()))
+	r := automate.AddOperations(undo.AddOperations(transfer.AddOperations(app.Operations())))
 	return guest.AddOperations(connect.AddOperations(account.AddOperations(r, p.Accounts), p.Programs), p.Guests)
 }

@@ -82,7 +82,7 @@ func (t *tool) schema(r *op.Registry, filters []string) (jsontext.Value, error) 
 	token(jsontext.BeginObject)
 	for _, f := range t.Input.Fields {
 		isFilter := slices.Contains(filters, f.Name)
-		if isFilter && !slices.Contains(listedFilters, f.Name) {
+		if isFilter && !slices.Contains(listedFilters, f.Name) || f.Name == "tokenId" { // programs undo their own calls
 			continue
 		}
 		plain, err := plainSchema(r, f.Schema)

@@ -84,7 +84,7 @@ func TestToolsThatOverwriteAreDestructive(t *testing.T) {
 		"update_checklist_item", "update_label",
 		"update_saved_filter", "update_attachment", "edit_comment", "set_card_due", "set_card_labels", "set_card_assignees", "share_board",
 		"move_card_to_board", "move_list_to_board",
-		"cancel_job",                                        // it deletes the records that the job has created
+		"undo_changes", "cancel_job", // it deletes the records that the job has created
 		"copy_card", "copy_board", "save_board_as_template", // they add, but may reveal content
 	}
 	harmless := []string{
@@ -94,9 +94,9 @@ func TestToolsThatOverwriteAreDestructive(t *testing.T) {
 		"create_card", "move_card", "archive_card", "restore_card",
 		"add_checklist", "add_checklist_item", "add_comment", "add_attachment", "create_label", "create_saved_filter",
 	}
-	unlisted := []string{ // filters that q can express
+	unlisted := []string{ // filters that q can express, and tokens of other programs
 		"listNot", "labelAll", "labelNot", "assigneeAll", "assigneeNot", "creator", "creatorNot", "archived", "startFrom",
-		"startTo", "createdFrom", "createdTo", "updatedTo", "completedTo", "timeZone", "has", "no", "checklist",
+		"tokenId", "startTo", "createdFrom", "createdTo", "updatedTo", "completedTo", "timeZone", "has", "no", "checklist",
 	}
 	list := w.ada.RPC(apptest.Stateless, "tools/list", nil).Result["tools"].([]any)
 	for _, item := range list {

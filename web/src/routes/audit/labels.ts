@@ -66,6 +66,7 @@ const groups: Record<string, Record<string, string>> = {
     create_card: 'created the card {}',
     update_card: 'changed the card {}',
     update_cards: 'changed several cards',
+    undo_changes: 'undid changes',
     move_card: 'moved the card {}',
     move_card_to_board: 'moved the card {} to another board',
     copy_card: 'copied the card {}',
