@@ -1,0 +1,32 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+
+	"cardwall/internal/sqldb"
+)
+
+// NumberedCard is a card that CardsNumbered found.
+type NumberedCard struct{ ID, Title, BoardName string }
+
+// CardsNumbered returns at most limit cards with a number, including archived ones. They are
+// on a loaded board or, if boardID is "", on the boards that the caller can see, except
+// archived boards.
+func (v *View) CardsNumbered(ctx context.Context, boardID string, number, limit int) (out []NumberedCard, err error) {
+	var a sqldb.Args
+	text := "SELECT c.id, c.title, h.name FROM cards c JOIN boards h ON h.id = c.board_id WHERE c.number = " + a.Add(number) +
+		" AND c.board_id "
+	if boardID != "" {
+		text += "= " + a.Add(boardID)
+	} else {
+		text += "IN (" + v.boardsOf(CardPage{}, &a) + ")"
+	}
+	err = v.each(ctx, text+" ORDER BY c.id LIMIT "+a.Add(limit), a, func(rows *sql.Rows) error {
+		var c NumberedCard
+		err := rows.Scan(&c.ID, &c.Title, &c.BoardName)
+		out = append(out, c)
+		return err
+	})
+	return out, err
+}
