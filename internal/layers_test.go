@@ -64,7 +64,7 @@ var layers = []layer{
 		"an interface takes operations from the registry and does not depend on any of them"},
 	{"internal/asset", nothing, nothing, "it serves bytes from any source"},
 	{"internal/rest/docs", []string{"internal/asset"}, nil, "it renders an OpenAPI document and depends on nothing else"},
-	{"internal/mcp", []string{"internal/board", "internal/store", "internal/op", "internal/session", "internal/trace"}, nil,
+	{"internal/mcp", []string{"internal/board", "internal/query", "internal/store", "internal/op", "internal/session", "internal/trace"}, nil,
 		"an interface takes operations from the registry and does not depend on any of them"},
 	{"internal/conformance", nothing, nil, "its fixtures exercise only the MCP handler"},
 	{"internal/automate", []string{"internal/backoff", "internal/board", "internal/query", "internal/store", "internal/op",
