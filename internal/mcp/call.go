@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"context"
+	"errors"
 	"runtime/debug"
 	"slices"
 	"time"
@@ -51,13 +52,13 @@ func (e *Endpoint) call(ctx context.Context, t *tool, object []byte) (out outcom
 		body, err := e.export(ctx, t, req, object)
 		if err != nil {
 			e.refund(req, t, err)
-			return refusal(e.faultOf(ctx, t.Name, req, err))
+			return e.refused(ctx, t, req, err)
 		}
 		return success(body)
 	}
-	call, err := e.prepare(t, req, object)
+	call, err := e.prepareNamed(ctx, t, req, object)
 	if err != nil {
-		return refusal(e.faultOf(ctx, t.Name, req, err))
+		return e.refused(ctx, t, req, err)
 	}
 	call.Wait = jobWait
 	result, err := e.Engine.Do(ctx, call)
@@ -66,12 +67,21 @@ func (e *Endpoint) call(ctx context.Context, t *tool, object []byte) (out outcom
 	}
 	if err != nil {
 		e.refund(req, t, err)
-		return refusal(e.faultOf(ctx, t.Name, req, err))
+		return e.refused(ctx, t, req, err)
 	}
 	if result.Rate != nil {
 		req.setRate(*result.Rate)
 	}
 	return out
+}
+
+// refused returns the outcome of a call that failed with an error.
+func (e *Endpoint) refused(ctx context.Context, t *tool, req *request, err error) outcome {
+	var candidates []candidate
+	if n, ok := errors.AsType[*nameError](err); ok {
+		candidates = n.candidates
+	}
+	return refusal(e.faultOf(ctx, t.Name, req, err), candidates...)
 }
 
 // refund undoes the rate-limit count of a call that another limit refused.
@@ -108,6 +118,15 @@ func (e *Endpoint) prepare(t *tool, req *request, object []byte) (op.Call, error
 	}
 	var err error
 	call.Arguments, call.Key, err = t.arguments(object)
+	return call, err
+}
+
+// prepareNamed is prepare for a call of an assistant, which may contain names instead of ids.
+func (e *Endpoint) prepareNamed(ctx context.Context, t *tool, req *request, object []byte) (op.Call, error) {
+	call, err := e.prepare(t, req, object)
+	if err == nil {
+		call, err = e.resolve(ctx, t, call)
+	}
 	return call, err
 }
 

@@ -6,6 +6,9 @@
 // name, input, checks and output. Tools run through op.Engine. There are also three
 // prompts, and two resource templates whose content comes from operations.
 //
+// Where an operation takes an id, a tool also accepts the name of the record. A name that
+// does not match exactly one record that the caller can see is an error.
+//
 // The list of resources contains the caller's starred and recently opened boards.
 //
 // Text that people wrote is sent to the assistant only in named fields, without

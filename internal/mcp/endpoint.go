@@ -40,6 +40,7 @@ type Endpoint struct {
 	base       *url.URL
 	tools      map[string]*tool
 	toolsets   toolsets
+	lookup     *op.Operation // see newLookup
 	sdk        http.Handler
 	serverInfo []byte // name and version of the server, as JSON
 
@@ -57,7 +58,7 @@ func New(c Config) (*Endpoint, error) {
 	if err != nil {
 		return nil, fmt.Errorf("parse the base URL: %w", err)
 	}
-	e := &Endpoint{Config: c, base: base, tools: map[string]*tool{}, clients: clients{known: map[string]bool{}}}
+	e := &Endpoint{Config: c, base: base, tools: map[string]*tool{}, lookup: newLookup(), clients: clients{known: map[string]bool{}}}
 	e.readers.New, e.buffers.New = newReader, func() any { return new([]byte) }
 	e.serverInfo = appendText([]byte(`{"name":"cardwall","title":"Cardwall","version":`), []byte(c.Version))
 	e.serverInfo = append(appendText(append(e.serverInfo, `,"websiteUrl":`...), []byte(c.BaseURL)), '}')

@@ -21,7 +21,7 @@ type exportResult struct {
 // export returns a link to a document, with the document's size and counts. It runs the
 // operation with the usual checks and discards the document.
 func (e *Endpoint) export(ctx context.Context, t *tool, req *request, object []byte) ([]byte, error) {
-	call, err := e.prepare(t, req, object)
+	call, err := e.prepareNamed(ctx, t, req, object)
 	if err != nil {
 		return nil, err
 	}

@@ -1,6 +1,16 @@
 package mcp
 
-import "strings"
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"cardwall/internal/op"
+)
 
 // Where an operation takes an id, a tool also accepts a name. Names are replaced with ids
 // before the operation runs, so that it checks and records the ids, and an idempotency key
@@ -47,3 +57,126 @@ func isName(tool, field, value string) bool {
 
 // references are the values of the fields in nouns, by the name of the field.
 type references map[string][]string
+
+// references returns the references in the arguments of a call, or nil if none is a name.
+// It omits values of a wrong type, which the engine explains.
+func (t *tool) references(args op.Arguments) references {
+	all, named := references{}, false
+	var body map[string]jsontext.Value
+	for _, f := range t.Input.Fields {
+		if nounOf(t.Name, f.Name) == "" {
+			continue
+		}
+		var values []string
+		switch f.In {
+		case op.InPath:
+			values = []string{args.Path(f.Name)}
+		case op.InQuery:
+			values = args.Query[f.Name]
+			if values != nil && isFilter(t.Name, f.Name) {
+				values = strings.Split(values[0], ",")
+				for i, value := range values {
+					values[i] = strings.TrimSpace(value)
+				}
+			}
+		default:
+			if body == nil && json.Unmarshal(args.Body, &body) != nil {
+				return nil
+			}
+			values = textsIn(body[f.Name])
+		}
+		if len(values) > 0 {
+			all[f.Name] = values
+			named = named || slices.ContainsFunc(values, func(v string) bool { return isName(t.Name, f.Name, v) })
+		}
+	}
+	if !named {
+		return nil
+	}
+	return all
+}
+
+// textsIn returns a string, or the strings of an array. It returns nil for other values.
+func textsIn(v jsontext.Value) (texts []string) {
+	all := []jsontext.Value{v}
+	if v.Kind() == '[' && json.Unmarshal(v, &all) != nil {
+		return nil
+	}
+	for _, v := range all {
+		var text string
+		if v.Kind() != '"' || json.Unmarshal(v, &text) != nil {
+			return nil
+		}
+		texts = append(texts, text)
+	}
+	return texts
+}
+
+// resolve replaces the names in the arguments of a call with ids. It needs one read, and none
+// if there are only ids.
+func (e *Endpoint) resolve(ctx context.Context, t *tool, call op.Call) (op.Call, error) {
+	if call.Arguments.Path == nil {
+		return call, nil // the caller lacks the scope
+	}
+	refs := t.references(call.Arguments)
+	if refs == nil {
+		return call, nil
+	}
+	in, err := json.Marshal(lookupInput{t.Name, refs})
+	if err != nil {
+		return call, fmt.Errorf("encode the names: %w", err)
+	}
+	result, err := e.Engine.Do(ctx, op.Call{Operation: e.lookup, Caller: call.Caller, Arguments: op.Arguments{Body: in}})
+	if err != nil {
+		return call, err
+	}
+	var found struct {
+		Data lookupInput `json:"data"`
+	}
+	if err := json.Unmarshal(result.Body, &found); err != nil {
+		return call, fmt.Errorf("decode the ids: %w", err)
+	}
+	call.Arguments, err = t.replaced(call.Arguments, found.Data.References)
+	return call, err
+}
+
+// replaced returns the arguments with other references.
+func (t *tool) replaced(args op.Arguments, refs references) (op.Arguments, error) {
+	path := args.Path
+	args.Path = func(name string) string {
+		if ids := refs[name]; len(ids) > 0 {
+			return ids[0]
+		}
+		return path(name)
+	}
+	var body map[string]jsontext.Value
+	if args.Body != nil {
+		if err := json.Unmarshal(args.Body, &body); err != nil {
+			return args, fmt.Errorf("decode the body: %w", err)
+		}
+	}
+	for _, f := range t.Input.Fields {
+		ids := refs[f.Name]
+		switch {
+		case len(ids) == 0, f.In == op.InPath:
+		case f.In == op.InQuery:
+			args.Query.Set(f.Name, strings.Join(ids, ","))
+		default:
+			var value any = ids
+			if body[f.Name].Kind() == '"' {
+				value = ids[0]
+			}
+			text, err := json.Marshal(value)
+			if err != nil {
+				return args, fmt.Errorf("encode %s: %w", f.Name, err)
+			}
+			body[f.Name] = text
+		}
+	}
+	if args.Body == nil {
+		return args, nil
+	}
+	var err error
+	args.Body, err = json.Marshal(body, json.Deterministic(true))
+	return args, err
+}

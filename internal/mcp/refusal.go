@@ -16,7 +16,9 @@ type refusalBody struct {
 		Message string         `json:"message"`
 		Reason  board.Reason   `json:"reason,omitzero"`
 		Details []board.Detail `json:"details,omitempty"`
-		Next    string         `json:"next"`
+		// The records that a name may mean.
+		Candidates []candidate `json:"candidates,omitempty"`
+		Next       string      `json:"next"`
 		// The seconds after which to try again. RetryAfter is the name of earlier versions.
 		RetryAfterSeconds int `json:"retryAfterSeconds,omitzero"`
 		RetryAfter        int `json:"retryAfter,omitzero"`
@@ -24,8 +26,9 @@ type refusalBody struct {
 }
 
 // refusal returns the outcome of a failed call, with the error and what to do next.
-func refusal(f *board.Fault) outcome {
+func refusal(f *board.Fault, candidates ...candidate) outcome {
 	var r refusalBody
+	r.Error.Candidates = candidates
 	r.Error.Code, r.Error.Message, r.Error.Reason, r.Error.Details = f.Code, f.Message, f.Reason, f.Details
 	r.Error.RetryAfterSeconds = int((f.RetryAfter + time.Second - 1) / time.Second)
 	r.Error.RetryAfter = r.Error.RetryAfterSeconds
@@ -35,6 +38,9 @@ func refusal(f *board.Fault) outcome {
 		body = []byte(`{"error":{"code":"internal","message":"The error could not be encoded.","next":"Tell the person."}}`)
 	}
 	text := fmt.Sprintf("%s: %s Next: %s", f.Code, f.Message, r.Error.Next)
+	if list, err := json.Marshal(candidates); err == nil && candidates != nil {
+		text += " Candidates: " + string(list)
+	}
 	return outcome{text: stripHidden([]byte(text)), body: stripHiddenJSON(body), failed: true}
 }
 
