@@ -30,7 +30,13 @@ const (
 
 // nouns are the fields that accept names. A key with the name of a tool takes precedence.
 var nouns = map[string]noun{
-	"workspaceId": aWorkspace, "boardId": aBoard,
+	"workspaceId": aWorkspace, "boardId": aBoard, "listId": aList, "cardId": aCard, "cardIds": aCard,
+	"labelId": aLabel, "labels": aLabel, "addLabels": aLabel, "removeLabels": aLabel,
+	"set_card_labels.add": aLabel, "set_card_labels.remove": aLabel,
+	"userId": aPerson, "assignees": aPerson, "addAssignees": aPerson, "removeAssignees": aPerson,
+	"set_card_assignees.add": aPerson, "set_card_assignees.remove": aPerson,
+	"list_cards.list": aList, "list_cards.listNot": aList,
+	"list_cards.label": aLabel, "list_cards.labelAll": aLabel, "list_cards.labelNot": aLabel,
 }
 
 func nounOf(tool, field string) noun {

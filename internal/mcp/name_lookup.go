@@ -107,8 +107,14 @@ func (l *lookup) find(ctx context.Context, field, text string) (string, error) {
 		return "", newNameError(field, nil, "a name must have 1 to %d visible characters.", maxNameLength)
 	case r.noun == aWorkspace:
 		return l.workspace(ctx, r)
+	case r.noun == aBoard:
+		return l.board(ctx, r)
+	case r.noun == aCard:
+		return l.card(ctx, r)
+	case r.noun == aPerson:
+		return l.person(ctx, r)
 	}
-	return l.board(ctx, r)
+	return l.onBoard(ctx, r)
 }
 
 func (l *lookup) workspace(ctx context.Context, r reference) (string, error) {
