@@ -36,6 +36,16 @@ func newNameError(field string, candidates []candidate, format string, args ...a
 	return &nameError{fault, candidates[:min(len(candidates), maxCandidates)]}
 }
 
+// unknownName is like newNameError, but for a name that no record has. For a field with the
+// id of a record, it is a not_found error, like an id that does not exist.
+func unknownName(field string, candidates []candidate, format string, args ...any) *nameError {
+	n := newNameError(field, candidates, format, args...)
+	if strings.HasSuffix(field, "Id") || strings.HasSuffix(field, "Ids") {
+		n.Fault = board.Refuse(board.CodeNotFound, "%s", n.Message)
+	}
+	return n
+}
+
 // absent says where a name was looked for, and which tool lists what is there.
 var absent = map[noun]struct{ where, tool string }{
 	aWorkspace: {"None of your workspaces", "list_workspaces"},
@@ -56,13 +66,13 @@ func (l *lookup) choose(r reference, matches, all []candidate) (string, error) {
 		return "", newNameError(r.field, matches, "%q matches more than one %s. Ask the person which one, or use the id "+
 			"of a candidate.", text, r.noun)
 	case r.noun == aCard:
-		return "", newNameError(r.field, nil, "no card that you can see has the number %q. list_cards returns the cards "+
+		return "", unknownName(r.field, nil, "no card that you can see has the number %q. list_cards returns the cards "+
 			"of a board.", text)
 	case l.restores(r.noun):
-		return "", newNameError(r.field, similar(all, r.folded), "%s is archived and called %q.",
+		return "", unknownName(r.field, similar(all, r.folded), "%s is archived and called %q.",
 			strings.Replace(n.where, " open", "", 1), text)
 	default:
-		return "", newNameError(r.field, similar(all, r.folded), "%s is called %q. Names are matched as a whole. "+
+		return "", unknownName(r.field, similar(all, r.folded), "%s is called %q. Names are matched as a whole. "+
 			"%s returns all.", n.where, text, n.tool)
 	}
 }

@@ -123,7 +123,7 @@ func TestNamesOfInvisibleRecords(t *testing.T) {
 		} {
 			unseen, nowhere := n.ada.Tool(c.tool, c.unseen), n.ada.Tool(c.tool, c.nowhere)
 			same := strings.NewReplacer("Secred", "Secret", "secred", "secret", "#4", "#3").Replace(string(nowhere.Raw))
-			if unseen.Code != board.CodeInvalidRequest || string(unseen.Raw) != same {
+			if unseen.Code != board.CodeNotFound || string(unseen.Raw) != same {
 				t.Errorf("%s %v: got %s, want %s", c.tool, c.unseen, unseen.Raw, same)
 			}
 		}

@@ -16,6 +16,7 @@ import (
 
 // onlyIDs are the fields of tools that take ids and no names, and why.
 var onlyIDs = map[string]string{
+	"callIds": "calls have no names", "tokenId": "tokens are not listed",
 	"invitationId": "invitations have no names", "jobId": "jobs have no names", "commentId": "comments have no names",
 	"checklistId": "titles of checklists are rarely unique", "itemId": "titles of items are rarely unique",
 	"attachmentId": "names of files are rarely unique", "templateId": "few calls, and list_board_templates is short",
@@ -107,13 +108,14 @@ func (n *named) call(revision, tool string, in fields) apptest.ToolResponse {
 	return a
 }
 
-// refuses calls a tool, which must return invalid_request with these candidates, and returns
-// the text.
+// refuses calls a tool, which must return these candidates, and returns the text. The error is
+// not_found for an unknown name, and otherwise invalid_request.
 func (n *named) refuses(p *apptest.Person, tool string, in fields, ids ...string) string {
 	n.T.Helper()
 	a := p.Tool(tool, in)
-	if a.Code != board.CodeInvalidRequest {
-		n.T.Errorf("%s %v: got %s, want invalid_request", tool, in, a.Raw)
+	if a.Code != board.CodeNotFound && a.Code != board.CodeInvalidRequest ||
+		a.Code == board.CodeNotFound && strings.Contains(a.Text, "matches more than one") {
+		n.T.Errorf("%s %v: got %s, want not_found for an unknown name, and otherwise invalid_request", tool, in, a.Raw)
 	}
 	var got []string
 	for _, c := range candidates(a) {
