@@ -18,6 +18,9 @@ type candidate struct {
 	Archived  bool        `json:"archived,omitzero"`
 }
 
+// maxIDLength is the maximum length of an id in the input of an operation, in bytes.
+const maxIDLength = 64
+
 // maxCandidates is the maximum number of records that an error lists.
 const maxCandidates = 10
 
@@ -37,10 +40,11 @@ func newNameError(field string, candidates []candidate, format string, args ...a
 }
 
 // unknownName is like newNameError, but for a name that no record has. For a field with the
-// id of a record, it is a not_found error, like an id that does not exist.
-func unknownName(field string, candidates []candidate, format string, args ...any) *nameError {
-	n := newNameError(field, candidates, format, args...)
-	if strings.HasSuffix(field, "Id") || strings.HasSuffix(field, "Ids") {
+// id of a record, it is a not_found error, like an id that does not exist, unless the name is
+// too long for an id.
+func unknownName(r reference, candidates []candidate, format string, args ...any) *nameError {
+	n := newNameError(r.field, candidates, format, args...)
+	if isIDField := strings.HasSuffix(r.field, "Id") || strings.HasSuffix(r.field, "Ids"); isIDField && len(r.text) <= maxIDLength {
 		n.Fault = board.Refuse(board.CodeNotFound, "%s", n.Message)
 	}
 	return n
@@ -66,13 +70,13 @@ func (l *lookup) choose(r reference, matches, all []candidate) (string, error) {
 		return "", newNameError(r.field, matches, "%q matches more than one %s. Ask the person which one, or use the id "+
 			"of a candidate.", text, r.noun)
 	case r.noun == aCard:
-		return "", unknownName(r.field, nil, "no card that you can see has the number %q. list_cards returns the cards "+
+		return "", unknownName(r, nil, "no card that you can see has the number %q. list_cards returns the cards "+
 			"of a board.", text)
 	case l.restores(r.noun):
-		return "", unknownName(r.field, similar(all, r.folded), "%s is archived and called %q.",
+		return "", unknownName(r, similar(all, r.folded), "%s is archived and called %q.",
 			strings.Replace(n.where, " open", "", 1), text)
 	default:
-		return "", unknownName(r.field, similar(all, r.folded), "%s is called %q. Names are matched as a whole. "+
+		return "", unknownName(r, similar(all, r.folded), "%s is called %q. Names are matched as a whole. "+
 			"%s returns all.", n.where, text, n.tool)
 	}
 }

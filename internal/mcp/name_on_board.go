@@ -107,7 +107,7 @@ func (l *lookup) onBoard(ctx context.Context, r reference) (string, error) {
 		}
 	}
 	if len(places) == 0 {
-		return "", unknownName(r.field, nil, "the call does not say on which open board the %s is. "+
+		return "", unknownName(r, nil, "the call does not say on which open board the %s is. "+
 			`Write "Board / Name" with the name of the board, or use an id. list_boards returns the boards.`, r.noun)
 	}
 	var all, matches, archived []candidate
@@ -181,7 +181,7 @@ func (l *lookup) person(ctx context.Context, r reference) (string, error) {
 		return "", err
 	}
 	if home == "" {
-		return "", unknownName(r.field, nil, "the call does not say on which board the person is. Use an id.")
+		return "", unknownName(r, nil, "the call does not say on which board the person is. Use an id.")
 	}
 	people, ok := l.people[home]
 	if !ok {
@@ -222,7 +222,7 @@ func (l *lookup) card(ctx context.Context, r reference) (string, error) {
 	}
 	number, err := strconv.ParseUint(digits, 10, 31)
 	if err != nil {
-		return "", unknownName(r.field, nil, `a card is an id, a number on the board of the call such as "#12", or `+
+		return "", unknownName(r, nil, `a card is an id, a number on the board of the call such as "#12", or `+
 			`"Board #12" with the name of the board. search_cards finds cards by title.`)
 	}
 	var boards []string
