@@ -14,7 +14,7 @@ type AuditEntry struct {
 	BoardName    *string    `json:"boardName" doc:"The board's name; null if there is no board, or if the caller cannot see it or it no longer exists." example:"Launch"`
 	BoardVersion *int64     `json:"boardVersion" doc:"The boardVersion after the change; null if no board changed." example:"42"`
 	Subject      *string    `json:"subject" doc:"The id of the affected object; null if there is none." example:"usr_01jb2m3n4p5q6r7s8t9v0w1x2y"`
-	SubjectName  *string    `json:"subjectName" doc:"The object's current name; null if the caller cannot see the object, or if it has no name or no longer exists." example:"Grace Hopper"`
+	SubjectName  *string    `json:"subjectName" doc:"The object's current name; null if the caller cannot see the object, or if it has no name, no longer exists or is on another board now." example:"Grace Hopper"`
 	Changes      Changes    `json:"changes" doc:"The previous and new values of each changed field; empty if the caller cannot see the object."`
 	RequestID    *string    `json:"requestId" doc:"The id of the request, as in the server log; null if no request caused the operation." example:"req_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 }
@@ -38,7 +38,7 @@ type OwnCall struct {
 	BoardID      string  `json:"boardId" doc:"The id of the board." example:"brd_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 	BoardName    string  `json:"boardName" doc:"The board's name." example:"Launch"`
 	Subject      *string `json:"subject" doc:"The id of the affected object; null if there is none." example:"crd_01jb2m3n4p5q6r7s8t9v0w1x2y"`
-	SubjectName  *string `json:"subjectName" doc:"The object's current name; null if it has no name or no longer exists." example:"Press release"`
+	SubjectName  *string `json:"subjectName" doc:"The object's current name; null if it has no name, no longer exists or is on another board now." example:"Press release"`
 	Changes      int64   `json:"changes" doc:"The number of changes that the call made, each an entry in the board's activity." example:"3"`
 	BoardVersion int64   `json:"boardVersion" doc:"The boardVersion after the call. Its changes are the last ones up to this version." example:"42"`
 }

@@ -151,8 +151,8 @@ const auditSelect = `SELECT a.id, a.at, a.operation, a.actor_type, a.actor_id, u
 	a.subject, COALESCE(su.name, sc.title, sl.name, CASE WHEN sh.name = '' THEN sh.host ELSE sh.name END), a.request_id, a.details
 	FROM audit a LEFT JOIN users u ON u.id = a.actor_id LEFT JOIN tokens t ON t.id = a.token_id
 	LEFT JOIN boards b ON b.id = a.board_id LEFT JOIN board_members bm ON bm.board_id = a.board_id AND bm.user_id = $2
-	LEFT JOIN users su ON su.id = a.subject LEFT JOIN cards sc ON sc.id = a.subject LEFT JOIN lists sl ON sl.id = a.subject LEFT
-	JOIN webhooks sh ON sh.id = a.subject
+	LEFT JOIN users su ON su.id = a.subject LEFT JOIN cards sc ON sc.id = a.subject AND sc.board_id = a.board_id
+	LEFT JOIN lists sl ON sl.id = a.subject AND sl.board_id = a.board_id LEFT JOIN webhooks sh ON sh.id = a.subject
 	WHERE a.workspace_id = $1 AND ($3 = '' OR a.id < $3) AND a.at >= $4 AND a.at < $5 AND a.id >= $11
 	AND ($6 = '' OR a.actor_id = $6 OR a.actor_type = $6) AND ($7 = '' OR a.operation IN ($7, $12)) AND ($8 = '' OR a.board_id = $8)
 	AND ($9 = '' OR a.token_id = $9)

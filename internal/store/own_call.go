@@ -21,13 +21,14 @@ type CallFilter struct {
 }
 
 // OwnCalls returns a page of the calls with which the caller changed boards that the caller
-// can see, newest first. If before is not "", it returns only calls older than the one with
+// can see, newest first. They do not contain the name of a card or list that is on another
+// board now, because the caller may not see that board. If before is not "", it returns only calls older than the one with
 // that id.
 func (v *View) OwnCalls(ctx context.Context, f CallFilter, before string, limit int) ([]board.OwnCall, error) {
 	var a sqldb.Args
 	text := `SELECT a.id, a.at, a.operation, a.board_id, b.name, a.subject, COALESCE(su.name, sc.title, sl.name), a.details
 		FROM audit a JOIN boards b ON b.id = a.board_id LEFT JOIN users su ON su.id = a.subject LEFT JOIN cards sc ON sc.id = a.subject
-		LEFT JOIN lists sl ON sl.id = a.subject
+		AND sc.board_id = a.board_id LEFT JOIN lists sl ON sl.id = a.subject AND sl.board_id = a.board_id
 		WHERE a.workspace_id IN (SELECT workspace_id FROM workspace_members WHERE user_id = ` + a.Add(v.caller.UserID) + `)
 		AND a.actor_id = ` + a.Add(v.caller.UserID) + " AND a.board_id IN (" + v.boardsOf(CardPage{IncludeArchived: true}, &a) + `)
 		AND a.id >= ` + a.Add(minID("aud_", f.From.Time())) + " AND a.at >= " + a.Add(int64(f.From)) + ` AND a.details LIKE '%"events":%'`

@@ -236,3 +236,26 @@ func TestUndoIsLimited(t *testing.T) {
 		w.undo(w.program, fields{"callIds": []string{call}}, 3, 0, 0)
 	})
 }
+
+// After a card or a list has moved to a board that a person cannot see, neither the person's own
+// calls nor the audit log contain its name.
+func TestCallsDoNotNameWhatMovedAway(t *testing.T) {
+	both(t, func(t *testing.T, w *world) {
+		w.ada.Must("update_card", fields{"cardId": w.card, "title": "Plan"})
+		w.ada.Must("update_list", fields{"listId": w.doing, "name": "Plans"})
+		private := w.bob.Must("create_board", fields{"workspaceId": w.workspace, "name": "Private", "visibility": "private"}).ID()
+		list := w.bob.Must("create_list", fields{"boardId": private, "name": "Secret"}).ID()
+		w.bob.Must("move_card_to_board", fields{"cardId": w.card, "listId": list})
+		w.bob.Must("move_list_to_board", fields{"listId": w.doing, "boardId": private})
+		w.bob.Must("update_card", fields{"cardId": w.card, "title": "Secret plan"})
+		w.bob.Must("update_list", fields{"listId": w.doing, "name": "Secret plans"})
+		calls := w.ada.Must("list_my_changes", fields{"boardId": w.board, "limit": 2})
+		audit := w.ada.Must("list_audit_entries", fields{"workspaceId": w.workspace})
+		if strings.Contains(string(calls.Raw), "Secret") || strings.Contains(string(audit.Raw), "Secret") {
+			t.Errorf("got the calls %s and the audit log %s, want no names of what is on Bob's board", calls.Raw, audit.Raw)
+		}
+		if calls.Text("0.subject") != w.doing || calls.Get("0.subjectName") != nil {
+			t.Errorf("got the call %s, want the id of the list without a name", calls.Raw)
+		}
+	})
+}
