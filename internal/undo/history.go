@@ -17,7 +17,7 @@ const (
 type history struct {
 	entries []board.Entry           // in order of their versions
 	chosen  map[int64]bool          // versions to undo
-	void    map[int64]bool          // versions that were undone, or that undid them: they count for nothing
+	void    map[int64]bool          // versions that were undone, and those that undid them; both are ignored
 	removed map[string]bool         // ids of new objects that are removed with all their changes
 	gone    map[string]bool         // ids of new objects that an earlier undo removed
 	used    map[string]*board.Entry // the last change by others that uses a new object, by the object's id
@@ -73,7 +73,7 @@ func loadHistory(ctx context.Context, tx *store.Tx, boardID string, calls []boar
 	return h, nil
 }
 
-// resolve finds the changes that count for nothing, and the new objects that can be removed:
+// resolve finds the changes to ignore, and the new objects that can be removed:
 // those that nobody else has changed or used since. Their other changes need not be undone.
 func (h *history) resolve() {
 	last := map[string]*board.Entry{} // by the id of an object that they mention

@@ -15,7 +15,7 @@ import (
 	"cardwall/internal/store"
 )
 
-// revert makes the opposite of a change, as far as its slots are free. The operations check
+// revert takes a change back, as far as its slots are free. The operations check
 // everything before they change anything, so that a refused one leaves nothing behind.
 func (h *history) revert(ctx context.Context, tx *store.Tx, e board.Entry, free []slot) error {
 	if isBetweenBoards(e) {
@@ -48,7 +48,7 @@ func (h *history) revert(ctx context.Context, tx *store.Tx, e board.Entry, free 
 // first returns the error of an operation.
 func first[T any](_ T, err error) error { return err }
 
-// reverter makes the opposite of one change.
+// reverter takes one change back.
 type reverter struct {
 	*history
 	tx     *store.Tx
@@ -167,7 +167,7 @@ func isAboutPosition(err error) bool {
 	return ok && slices.ContainsFunc(f.Details, func(d board.Detail) bool { return d.Field == "position" })
 }
 
-// due sets those dates back that the change replaced.
+// due restores the dates that the change replaced.
 func (r reverter) due(ctx context.Context) error {
 	card, err := r.tx.Card(ctx, r.id, board.Edit)
 	if err != nil {
@@ -199,10 +199,16 @@ func (r reverter) list(ctx context.Context) error {
 		return first(app.RestoreList(ctx, r.tx, list))
 	case board.KindListMoved:
 		at, err := former[board.Position](r.e, "position")
-		if err != nil || at == nil {
-			return errors.Join(err, r.unknown())
+		if err != nil {
+			return err
 		}
-		return first(app.MoveList(ctx, r.tx, app.MoveListInput{ListInput: list, Position: *at}))
+		if at == nil { // earlier versions did not record it
+			return r.unknown()
+		}
+		if err = first(app.MoveList(ctx, r.tx, app.MoveListInput{ListInput: list, Position: *at})); isAboutPosition(err) {
+			return notUndoable("The list that was before it is not on the board any more.")
+		}
+		return err
 	case board.KindListUpdated:
 		in := app.UpdateListInput{ListInput: list}
 		var err [3]error
@@ -231,6 +237,9 @@ func (r reverter) label(ctx context.Context) error {
 	color, err := former[board.Color](r.e, "color")
 	if err != nil {
 		return err
+	}
+	if r.e.Type == board.KindLabelDeleted && (name == nil || color == nil) {
+		return r.unknown()
 	}
 	if r.e.Type == board.KindLabelDeleted {
 		in := app.CreateLabelInput{BoardInput: app.BoardInput{BoardID: r.e.BoardID}, Name: *name, Color: *color}
@@ -269,8 +278,11 @@ func (r reverter) checklist(ctx context.Context) error {
 		return first(app.UpdateChecklist(ctx, r.tx, app.UpdateChecklistInput{ChecklistInput: checklist, Title: title}))
 	}
 	items, err := former[[]formerItem](r.e, "items")
-	if err != nil || items == nil { // earlier versions did not record the items
-		return errors.Join(err, r.unknown())
+	if err != nil {
+		return err
+	}
+	if items == nil || title == nil { // earlier versions did not record the items
+		return r.unknown()
 	}
 	in := app.AddChecklistInput{CardInput: app.CardInput{CardID: *r.e.CardID}, Title: *title}
 	for _, item := range *items {
@@ -315,6 +327,9 @@ func (r reverter) item(ctx context.Context) error {
 	in := app.UpdateChecklistItemInput{ItemInput: item, Title: title, Position: at}
 	switch r.e.Type {
 	case board.KindItemDeleted:
+		if title == nil {
+			return r.unknown()
+		}
 		return r.restoreItem(ctx, *title)
 	case board.KindItemCompleted, board.KindItemReopened:
 		in.Done = new(r.e.Type == board.KindItemReopened)
@@ -325,7 +340,10 @@ func (r reverter) item(ctx context.Context) error {
 	if !r.is("place") {
 		in.Position = nil
 	}
-	return first(app.UpdateChecklistItem(ctx, r.tx, in))
+	if err = first(app.UpdateChecklistItem(ctx, r.tx, in)); isAboutPosition(err) {
+		return notUndoable("The item that was before it is not in the checklist any more.")
+	}
+	return err
 }
 
 // restoreItem adds a deleted item again, at the bottom if the item before it is gone.

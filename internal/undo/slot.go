@@ -1,6 +1,7 @@
 package undo
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -71,7 +72,8 @@ func slotsOf(e board.Entry) []slot {
 		return []slot{{object, ""}}
 	}
 	var out []slot
-	for field, change := range e.Changes {
+	for _, field := range slices.Sorted(maps.Keys(e.Changes)) {
+		change := e.Changes[field]
 		switch field {
 		case undoes, "guestName", idFields["comment"], idFields["checklist"], idFields["checklist_item"], idFields["attachment"],
 			idFields["label"]:
