@@ -55,18 +55,18 @@ func TestAmbiguousAndUnknownNamesAreRefused(t *testing.T) {
 			}
 		}
 
-		text := n.refuses(n.ada, "move_card", fields{"cardId": n.card, "listId": "Doin"}, n.doing, doing2)
+		text := n.unknown(n.ada, "move_card", fields{"cardId": n.card, "listId": "Doin"}, n.doing, doing2)
 		if !strings.Contains(text, `listId: No open list on the board is called "Doin".`) || !strings.Contains(text, "list_lists") {
 			t.Errorf("got %s, want what was looked for, where, and the tool", text)
 		}
-		n.refuses(n.ada, "get_workspace", fields{"workspaceId": "Engine Room"}, n.workspace, elsewhere)
+		n.unknown(n.ada, "get_workspace", fields{"workspaceId": "Engine Room"}, n.workspace, elsewhere)
 		n.refuses(n.ada, "set_card_assignees", fields{"cardId": n.card, "add": []string{"Zoe"}}, n.ada.ID, n.bob.ID, bob2, n.eve.ID)
-		n.refuses(n.ada, "archive_card", fields{"cardId": "Launch#77"})
-		n.refuses(n.ada, "archive_card", fields{"cardId": "Press release"})
-		n.refuses(n.ada, "update_list", fields{"listId": "To do", "name": "X"})
-		n.refuses(n.ada, "update_label", fields{"labelId": "Bug", "name": "X"})
-		n.refuses(n.ada, "move_list_to_board", fields{"listId": "Doing", "boardId": n.other})
-		n.refuses(n.ada, "move_card_to_board", fields{"cardId": n.card, "listId": "Doing"})
+		n.unknown(n.ada, "archive_card", fields{"cardId": "Launch#77"})
+		n.unknown(n.ada, "archive_card", fields{"cardId": "Press release"})
+		n.unknown(n.ada, "update_list", fields{"listId": "To do", "name": "X"})
+		n.unknown(n.ada, "update_label", fields{"labelId": "Bug", "name": "X"})
+		n.unknown(n.ada, "move_list_to_board", fields{"listId": "Doing", "boardId": n.other})
+		n.unknown(n.ada, "move_card_to_board", fields{"cardId": n.card, "listId": "Doing"})
 
 		if got := n.ada.Must("get_board", fields{"boardId": n.board}).Get("version"); got != version {
 			t.Errorf("got version %v of the board, want %v", got, version)
@@ -98,10 +98,10 @@ func TestNamesOfArchivedRecords(t *testing.T) {
 	bothNamed(t, func(t *testing.T, n *named) {
 		n.ada.Must("archive_list", fields{"listId": n.doing})
 		n.ada.Must("archive_board", fields{"boardId": n.other})
-		n.refuses(n.ada, "move_card", fields{"cardId": n.card, "listId": "doing"}, n.doing)
-		n.refuses(n.ada, "get_board", fields{"boardId": "other / board"}, n.other)
-		n.refuses(n.ada, "restore_list", fields{"listId": "Launch / To do"}, n.doing)
-		n.refuses(n.ada, "restore_board", fields{"boardId": "Launch"}, n.other)
+		n.unknown(n.ada, "move_card", fields{"cardId": n.card, "listId": "doing"}, n.doing)
+		n.unknown(n.ada, "get_board", fields{"boardId": "other / board"}, n.other)
+		n.unknown(n.ada, "restore_list", fields{"listId": "Launch / To do"}, n.doing)
+		n.unknown(n.ada, "restore_board", fields{"boardId": "Launch"}, n.other)
 		doing2 := n.ada.Must("create_list", fields{"boardId": n.board, "name": "Doing"}).ID()
 		if got := n.call(apptest.Stateless, "move_card", fields{"cardId": n.card, "listId": "doing"}).Response.Text("listId"); got != doing2 {
 			t.Errorf("got the list %s, want the open one, %s", got, doing2)
@@ -137,11 +137,11 @@ func TestNamesOfInvisibleRecords(t *testing.T) {
 			}
 		}
 		limited := n.ada.Within(n.ada.Workspace("Elsewhere", board.PlanTeam))
-		n.refuses(limited, "get_board", fields{"boardId": "Launch"})
-		n.refuses(limited, "get_card", fields{"cardId": "#2"})
+		n.unknown(limited, "get_board", fields{"boardId": "Launch"})
+		n.unknown(limited, "get_card", fields{"cardId": "#2"})
 		guest := n.Person("Guest").Joins(n.workspace, board.WorkspaceGuest)
-		n.refuses(guest, "get_board", fields{"boardId": "Launch"})
-		n.refuses(guest, "get_card", fields{"cardId": "#2"})
+		n.unknown(guest, "get_board", fields{"boardId": "Launch"})
+		n.unknown(guest, "get_card", fields{"cardId": "#2"})
 	})
 }
 

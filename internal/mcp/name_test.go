@@ -108,14 +108,24 @@ func (n *named) call(revision, tool string, in fields) apptest.ToolResponse {
 	return a
 }
 
-// refuses calls a tool, which must return these candidates, and returns the text. The error is
-// not_found for an unknown name, and otherwise invalid_request.
+// refuses calls a tool, which must return invalid_request with these candidates, and returns
+// the text.
 func (n *named) refuses(p *apptest.Person, tool string, in fields, ids ...string) string {
 	n.T.Helper()
+	return n.fails(board.CodeInvalidRequest, p, tool, in, ids...)
+}
+
+// unknown is like refuses, but for not_found.
+func (n *named) unknown(p *apptest.Person, tool string, in fields, ids ...string) string {
+	n.T.Helper()
+	return n.fails(board.CodeNotFound, p, tool, in, ids...)
+}
+
+func (n *named) fails(code board.Code, p *apptest.Person, tool string, in fields, ids ...string) string {
+	n.T.Helper()
 	a := p.Tool(tool, in)
-	if a.Code != board.CodeNotFound && a.Code != board.CodeInvalidRequest ||
-		a.Code == board.CodeNotFound && strings.Contains(a.Text, "matches more than one") {
-		n.T.Errorf("%s %v: got %s, want not_found for an unknown name, and otherwise invalid_request", tool, in, a.Raw)
+	if a.Code != code {
+		n.T.Errorf("%s %v: got %s, want %s", tool, in, a.Raw, code)
 	}
 	var got []string
 	for _, c := range candidates(a) {

@@ -84,7 +84,8 @@ func TestToolsThatOverwriteAreDestructive(t *testing.T) {
 		"update_checklist_item", "update_label",
 		"update_saved_filter", "update_attachment", "edit_comment", "set_card_due", "set_card_labels", "set_card_assignees", "share_board",
 		"move_card_to_board", "move_list_to_board",
-		"undo_changes", "cancel_job", // it deletes the records that the job has created
+		"undo_changes",
+		"cancel_job",                                        // it deletes the records that the job has created
 		"copy_card", "copy_board", "save_board_as_template", // they add, but may reveal content
 	}
 	harmless := []string{
