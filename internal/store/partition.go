@@ -72,7 +72,9 @@ func (db *DB) MaintainPartitions(ctx context.Context) (done PartitionChanges, er
 			continue
 		}
 		for _, p := range t.due(db.Now()) {
-			if slices.ContainsFunc(partitions, func(existing partition) bool { return !existing.isDefault && existing.until >= p.until }) {
+			if slices.ContainsFunc(partitions, func(existing partition) bool {
+				return !existing.isDefault && existing.from <= p.from && existing.until >= p.until
+			}) {
 				continue
 			}
 			if createErr := db.createPartition(ctx, t, p); createErr != nil {
@@ -139,14 +141,16 @@ func (db *DB) partitions(ctx context.Context, t partitionedTable) (out []partiti
 	return out, err
 }
 
-// createPartition creates a partition as a separate table and attaches it, so that reads
-// and writes of the other partitions are not blocked. From the default partition, which it
-// locks, it moves the rows that belong to the new partition.
+// createPartition creates a partition and moves its rows from the default partition to it.
+// It locks the table, which ATTACH PARTITION alone does not: a connection that reads the
+// catalog while the partition is attached can keep the former list of partitions, and
+// insert rows into the default partition that queries by id no longer find there.
 func (db *DB) createPartition(ctx context.Context, t partitionedTable, p partition) error {
 	rest := t.table + "_rest"
 	inside := fmt.Sprintf("id >= '%s' AND id < '%s'", p.from, p.until)
 	return db.alter(ctx,
 		"CREATE TABLE "+p.name+" (LIKE "+t.table+" INCLUDING DEFAULTS)",
+		"LOCK TABLE ONLY "+t.table+" IN ACCESS EXCLUSIVE MODE",
 		"LOCK TABLE "+rest+" IN ACCESS EXCLUSIVE MODE",
 		"INSERT INTO "+p.name+" SELECT * FROM "+rest+" WHERE "+inside,
 		"DELETE FROM "+rest+" WHERE "+inside,

@@ -256,3 +256,45 @@ func TestPartitionsChangeDuringWrites(t *testing.T) {
 		t.Errorf("got %d rows in the default partition, want 0", n)
 	}
 }
+
+// A partition is created only while no transaction uses the table. A connection that uses it
+// can keep the former list of partitions.
+func TestPartitionsWaitForTransactions(t *testing.T) {
+	t.Parallel()
+	clock := &apptest.Clock{}
+	db := openAt(t, apptest.PostgresURL(t), clock)
+	id := insertDelivery(t, db, false)
+	clock.Advance(60 * day)
+	created := func() (names []string) {
+		changes, err := db.MaintainPartitions(t.Context())
+		for _, name := range changes.Created {
+			if strings.HasPrefix(name, "deliveries_") {
+				names = append(names, name)
+			}
+		}
+		if (err == nil) != (len(names) > 0) {
+			t.Errorf("got partitions %v and error %v, want either", names, err)
+		}
+		return names
+	}
+	if err := db.Read(t.Context(), board.System(), func(v *store.View) error {
+		if _, err := v.Raw().Strings(t.Context(), "SELECT id FROM deliveries WHERE id = $1", id); err != nil {
+			return err
+		}
+		if names := created(); len(names) > 0 {
+			t.Errorf("got partitions %v during a transaction, want none", names)
+		}
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	names := created()
+	if len(names) != 3 {
+		t.Fatalf("got partitions %v after the transaction, want 3", names)
+	}
+	// A partition that was not created, although the next ones were, is created later.
+	apptest.Change(t, db, "DROP TABLE "+names[1])
+	if missing := created(); !slices.Equal(missing, names[1:2]) {
+		t.Errorf("got partitions %v, want %v", missing, names[1:2])
+	}
+}
