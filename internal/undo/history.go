@@ -2,7 +2,6 @@ package undo
 
 import (
 	"context"
-	"slices"
 
 	"cardwall/internal/board"
 	"cardwall/internal/store"
@@ -183,11 +182,13 @@ func (h *history) undoEntry(ctx context.Context, tx *store.Tx, e *board.Entry) e
 	switch {
 	case refused && tx.BoardVersion() == version:
 		h.result.refuse(e, nil, code, message)
-		h.keep(e, slices.Concat(free, kept))
+		h.keep(e, kept) // the caller's older changes of the same slots need not stay
 	case err != nil:
 		return err
 	case len(kept) > 0:
 		h.keep(e, kept)
+	case tx.BoardVersion() == version:
+		h.result.Already++
 	default:
 		h.result.Undone++
 	}

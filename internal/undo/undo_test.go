@@ -90,6 +90,35 @@ func TestUndoKeepsLaterChangesOfOthers(t *testing.T) {
 	})
 }
 
+// A change that cannot be undone does not keep older changes of the program. A change of which
+// nothing is left counts as undone before.
+func TestUndoGoesPastWhatItCannotDo(t *testing.T) {
+	both(t, func(t *testing.T, w *world) {
+		hall := w.ada.All("list_cards", "id", fields{"boardId": w.board, "list": w.doing})[0]
+		w.program.Must("move_card", fields{"cardId": w.other, "listId": w.doing})
+		w.program.Must("move_card", fields{"cardId": w.other, "listId": w.doing, "position": "top"})
+		w.bob.Must("move_card", fields{"cardId": hall, "listId": w.todo})
+		a := w.undo(w.program, fields{"since": always}, 1, 0, 1)
+		want := []string{"card.reordered: cannot_be_undone: The card that was before it is not in the list any more."}
+		if got := reasons(a); !slices.Equal(got, want) {
+			t.Errorf("got the reasons %q, want %q", got, want)
+		}
+		if got := w.ada.Must("get_card", fields{"cardId": w.other}); got.Text("listId") != w.todo {
+			t.Errorf("got %s, want the card in its first list", got.Raw)
+		}
+
+		w.program.Must("move_card", fields{"cardId": w.card, "listId": w.todo, "position": "bottom"})
+		moved := w.lastCall(w.program)
+		for _, id := range []string{w.other, hall} {
+			w.bob.Must("move_card", fields{"cardId": id, "listId": w.todo, "position": "bottom"})
+		}
+		version := w.ada.Must("get_board", fields{"boardId": w.board}).Get("version")
+		if a := w.undo(w.program, fields{"callIds": []string{moved}}, 0, 1, 0); float64(a.Version) != version {
+			t.Errorf("got %s, want version %v, because the card is at the top again", a.Raw, version)
+		}
+	})
+}
+
 // Changes are undone with the present permissions of the caller. What the caller may not do,
 // and what the activity does not describe, is reported.
 func TestUndoReportsWhatItCannotDo(t *testing.T) {

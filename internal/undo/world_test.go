@@ -61,11 +61,18 @@ func (w *world) make(name string, in fields) string { return w.ada.Must(name, in
 var volatile = regexp.MustCompile(`"(updatedAt|createdAt|version|doneAt)":("[^"]*"|[0-9]+|null),?|(chi|chk|lbl)_[0-9a-z]{26}`)
 
 // state returns the content of the board in order, without archived cards and lists.
-func (w *world) state() string {
+func (w *world) state() string { w.T.Helper(); return w.contents(true) }
+
+// unordered returns the content of the board as state does, but with the cards of each list
+// sorted by id.
+func (w *world) unordered() string { w.T.Helper(); return w.contents(false) }
+
+func (w *world) contents(ordered bool) string {
 	w.T.Helper()
 	var b strings.Builder
 	write := func(name string, in fields) apptest.Response {
 		a := w.ada.Must(name, in)
+		sortElements(a.Data, !ordered && name == "list_cards")
 		text, err := json.Marshal(a.Data, json.Deterministic(true))
 		if err != nil {
 			w.T.Fatal(err)
@@ -85,6 +92,29 @@ func (w *world) state() string {
 		}
 	}
 	return b.String()
+}
+
+// sortElements sorts the assignees of a card, or of cards: a person whom an undo assigns again
+// comes last. It also sorts the cards if the caller asks for it.
+func sortElements(data any, cards bool) {
+	switch data := data.(type) {
+	case []any:
+		for _, element := range data {
+			sortElements(element, false)
+		}
+		if cards {
+			sortByID(data)
+		}
+	case map[string]any:
+		if all, ok := data["assignees"].([]any); ok {
+			sortByID(all)
+		}
+	}
+}
+
+func sortByID(records []any) {
+	id := func(record any) string { return record.(map[string]any)["id"].(string) }
+	slices.SortFunc(records, func(a, b any) int { return strings.Compare(id(a), id(b)) })
 }
 
 // requireState compares the content of the board with an earlier one.
