@@ -167,12 +167,14 @@ func forward(t *testing.T, address string, to *url.URL) (cut func()) {
 		t.Fatal(err)
 	}
 	var (
-		mu    sync.Mutex
-		conns []net.Conn
+		mu     sync.Mutex
+		conns  []net.Conn
+		closed bool
 	)
 	cut = sync.OnceFunc(func() {
 		mu.Lock()
 		defer mu.Unlock()
+		closed = true
 		_ = l.Close()
 		for _, c := range conns {
 			_ = c.Close()
@@ -193,6 +195,9 @@ func forward(t *testing.T, address string, to *url.URL) (cut func()) {
 			}
 			mu.Lock()
 			conns = append(conns, conn, upstream)
+			if closed { // since it was accepted
+				_, _ = conn.Close(), upstream.Close()
+			}
 			mu.Unlock()
 			go func() { _, _ = io.Copy(upstream, conn); _ = upstream.Close() }()
 			go func() { _, _ = io.Copy(conn, upstream); _ = conn.Close() }()
