@@ -47,6 +47,7 @@ test.describe('signed out', () => {
     await page.clock.install()
     await page.goto('/sign-in')
     await page.getByRole('link', { name: 'Forgot password?' }).click()
+    await expect(page.getByRole('heading', { name: 'Reset your password' })).toBeVisible() // both pages ask for the address
     await page.getByLabel('Email address').fill('nobody@example.com')
     await page.keyboard.press('Enter')
     await expect(page.getByRole('heading', { name: 'Check your email' })).toBeVisible()
