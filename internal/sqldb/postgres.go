@@ -140,7 +140,7 @@ func (e *postgresEngine) writeAlone(ctx context.Context, fn func(Runner) error) 
 
 // lostRace reports whether a transaction failed because of concurrent ones. No table has
 // a CHECK constraint, so 23514 means that the default partition no longer accepts a row,
-// because a partition for it was attached in the meantime.
+// because a server of v0.2.1 attached a partition for it in the meantime.
 func (e *postgresEngine) lostRace(err error) bool {
 	var p *pgconn.PgError
 	switch {

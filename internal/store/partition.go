@@ -143,8 +143,8 @@ func (db *DB) partitions(ctx context.Context, t partitionedTable) (out []partiti
 
 // createPartition creates a partition and moves its rows from the default partition to it.
 // It locks the table, which ATTACH PARTITION alone does not: a connection that reads the
-// catalog while the partition is attached can keep the former list of partitions, and
-// insert rows into the default partition that queries by id no longer find there.
+// catalog at that moment can keep the former list of partitions. It would insert rows into
+// the default partition, where queries by id no longer look for them.
 func (db *DB) createPartition(ctx context.Context, t partitionedTable, p partition) error {
 	rest := t.table + "_rest"
 	inside := fmt.Sprintf("id >= '%s' AND id < '%s'", p.from, p.until)

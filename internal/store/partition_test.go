@@ -273,7 +273,7 @@ func TestPartitionsWaitForTransactions(t *testing.T) {
 			}
 		}
 		if (err == nil) != (len(names) > 0) {
-			t.Errorf("got partitions %v and error %v, want either", names, err)
+			t.Errorf("got partitions %v and error %v, want only one of them", names, err)
 		}
 		return names
 	}

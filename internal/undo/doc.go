@@ -8,10 +8,11 @@
 // It takes a change back only where nobody else changed the same thing since: the same field
 // of a card, the same label on a card, and so on. A new object is removed only if nobody
 // touched it since. Everything else is refused, and the result says who changed it. A change
-// that cannot be taken back for another reason does not keep the caller's older changes.
+// that cannot be taken back for another reason does not prevent the caller's older changes from
+// being taken back.
 //
-// Archived cards keep no place among cards that move in the meantime, and assignees are in the
-// order of assignment, so these two orders may differ after an undo.
+// Two orders may differ after an undo: a restored card may be at another place in its list, and
+// a person who is assigned again comes last.
 //
 // An entry that takes back another one names its version in the field "undoes". Neither of
 // the two counts as a later change, so that earlier changes can be taken back as well. An

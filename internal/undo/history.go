@@ -182,7 +182,7 @@ func (h *history) undoEntry(ctx context.Context, tx *store.Tx, e *board.Entry) e
 	switch {
 	case refused && tx.BoardVersion() == version:
 		h.result.refuse(e, nil, code, message)
-		h.keep(e, kept) // the caller's older changes of the same slots need not stay
+		h.keep(e, kept) // older changes of the same slots can still be undone
 	case err != nil:
 		return err
 	case len(kept) > 0:

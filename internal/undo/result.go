@@ -13,7 +13,7 @@ import (
 // Undone is the result of undo_changes.
 type Undone struct {
 	Undone  int      `json:"undone" doc:"The number of changes that were taken back." example:"3"`
-	Already int      `json:"alreadyUndone" doc:"The number of changes of which nothing was left to take back." example:"0"`
+	Already int      `json:"alreadyUndone" doc:"The number of changes that had already been taken back, by an undo or by hand." example:"0"`
 	Refused int      `json:"refused" doc:"The number of changes that were not taken back." example:"1"`
 	Reasons []Reason `json:"reasons" doc:"Why changes were not taken back, newest first, at most 100."`
 }

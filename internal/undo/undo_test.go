@@ -90,8 +90,8 @@ func TestUndoKeepsLaterChangesOfOthers(t *testing.T) {
 	})
 }
 
-// A change that cannot be undone does not keep older changes of the program. A change of which
-// nothing is left counts as undone before.
+// A change that cannot be undone does not prevent older changes of the program from being undone.
+// A change that somebody took back by hand counts as undone already, and leaves no entry.
 func TestUndoGoesPastWhatItCannotDo(t *testing.T) {
 	both(t, func(t *testing.T, w *world) {
 		hall := w.ada.All("list_cards", "id", fields{"boardId": w.board, "list": w.doing})[0]

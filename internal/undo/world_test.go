@@ -94,8 +94,8 @@ func (w *world) contents(ordered bool) string {
 	return b.String()
 }
 
-// sortElements sorts the assignees of a card, or of cards: a person whom an undo assigns again
-// comes last. It also sorts the cards if the caller asks for it.
+// sortElements sorts the assignees of a card or of several cards, because a person whom an undo
+// assigns again comes last. If cards is set, it also sorts the cards.
 func sortElements(data any, cards bool) {
 	switch data := data.(type) {
 	case []any:
