@@ -75,6 +75,10 @@ func badInputs(o *op.Operation, good fields) (out []badInput) {
 		if len(f.Schema.Enum) > 0 {
 			add("a word that is not allowed", "nonsense")
 		}
+		if f.Schema.Format == "date-time" {
+			add("a word for a time", "soon")
+			add("a date for a time", "2026-03-02")
+		}
 		if f.Schema.Maximum != nil {
 			add("a number over the maximum", int(*f.Schema.Maximum)+1)
 			add("a number over 64 bits", "99999999999999999999")
@@ -146,6 +150,25 @@ func TestBadInputIsRefusedWithItsField(t *testing.T) {
 			}
 			if w.state() != before {
 				t.Errorf("a rejected %s changed something", o.Name)
+			}
+		}
+	})
+}
+
+// Every query parameter takes the value in its example. That value need not exist.
+func TestParametersTakeTheirExamples(t *testing.T) {
+	t.Parallel()
+	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
+		w := newWorld(s)
+		for _, o := range s.Registry.All() {
+			for _, f := range o.Input.Fields {
+				if f.In != op.InQuery || f.Name == "cursor" || len(f.Schema.Examples) == 0 {
+					continue
+				}
+				a := w.as(o).Call(o.Name, with(w.sample(t, o), f.Name, f.Schema.Examples[0]))
+				if a.Status >= http.StatusInternalServerError {
+					t.Errorf("%s with %s=%v: got status %d, body %s", o.Name, f.Name, f.Schema.Examples[0], a.Status, a.Raw)
+				}
 			}
 		}
 	})

@@ -1,6 +1,7 @@
 package op
 
 import (
+	"encoding"
 	"net/url"
 	"reflect"
 	"slices"
@@ -232,8 +233,18 @@ func (in *Input) setText(f Field, text string, dest reflect.Value) error {
 	if err := in.validate(f.Schema, f.Name, v); err != nil {
 		return err
 	}
+	if dest.Kind() == reflect.Pointer {
+		dest.Set(reflect.New(dest.Type().Elem()))
+		dest = dest.Elem()
+	}
 	switch v := v.(type) {
 	case string:
+		if parsed, ok := dest.Addr().Interface().(encoding.TextUnmarshaler); ok {
+			if err := parsed.UnmarshalText([]byte(v)); err != nil {
+				return board.Invalid("%s must be %s.", f.Name, f.kind()).In(f.Name, board.RuleValue)
+			}
+			return nil
+		}
 		dest.SetString(v)
 	case bool:
 		dest.SetBool(v)
