@@ -107,6 +107,19 @@ func TestAuditHidesPrivateBoards(t *testing.T) {
 	})
 }
 
+// An export without entries is an empty file, not an error.
+func TestEmptyAuditExport(t *testing.T) {
+	t.Parallel()
+	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
+		w := newWorld(s)
+		a := w.owner.Must("export_audit_ndjson", fields{"workspaceId": w.workspace, "operation": "delete_workspace"})
+		if name := a.Header.Get("Content-Disposition"); len(a.Raw) != 0 || !strings.Contains(name, ".ndjson") ||
+			a.Header.Get("Content-Type") != "application/x-ndjson" {
+			t.Errorf("got the headers %v and the body %q, want an empty file", a.Header, a.Raw)
+		}
+	})
+}
+
 func TestAuditFilters(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {

@@ -176,7 +176,7 @@ func (d *document) send(ctx context.Context, w io.Writer) error {
 	buf := make([]byte, sendSize)
 	for begun := false; ; begun = true {
 		n, err := d.Next(ctx, buf)
-		if n > 0 {
+		if n > 0 || err == io.EOF && !begun { // an empty document has a name and headers as well
 			if named, ok := w.(interface{ NameDocument(name string) }); ok && !begun && d.name != "" {
 				named.NameDocument(d.name)
 			}
