@@ -22,6 +22,15 @@ type auditDetails struct {
 	Changes      board.Changes `json:"changes,omitempty"`
 }
 
+// CallID returns the id of the audit entry that the operation will write. If it writes one for
+// each workspace of an organization, it is the id of the first.
+func (tx *Tx) CallID() string {
+	if tx.callID == "" {
+		tx.callID = tx.NewID("aud_")
+	}
+	return tx.callID
+}
+
 // Note sets the changes that the audit entry itself contains, in addition to the changes
 // in the board's activity. If boardID is not empty, only people who can see the board
 // can read these changes.
@@ -121,10 +130,11 @@ func (tx *Tx) auditIn(ctx context.Context, workspaces []string, boardID, operati
 		if err := tx.exec(ctx, `INSERT INTO audit (id, at, workspace_id, board_id, operation, actor_type, actor_id, token_id, subject,
 			request_id, details)
 			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
-			tx.NewID("aud_"), int64(tx.now), null(workspaceID), null(boardID), operation, string(c.Actor.Type), c.Actor.ID,
+			tx.CallID(), int64(tx.now), null(workspaceID), null(boardID), operation, string(c.Actor.Type), c.Actor.ID,
 			null(c.TokenID), null(subject), null(c.RequestID), string(text)); err != nil {
 			return err
 		}
+		tx.callID = ""
 	}
 	return nil
 }

@@ -38,6 +38,7 @@ type unitOfWork struct {
 	drafted   int64    // number of events that a draft has written, or whose versions a job has reserved
 
 	audited    int           // number of pending events that an audit entry already covers
+	callID     string        // the id of the next audit entry; "" if it is not chosen yet
 	noted      board.Changes // for the audit, in addition to the activity
 	notedBoard string        // the board that noted is about; empty for none
 	comment    string        // the comment whose text is in the stored response; empty for none

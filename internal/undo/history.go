@@ -99,6 +99,7 @@ func (h *history) resolve() {
 
 // undo takes back the chosen changes, newest first.
 func (h *history) undo(ctx context.Context, tx *store.Tx) (Undone, error) {
+	before := tx.BoardVersion()
 	for i := len(h.entries) - 1; i >= 0; i-- {
 		e := &h.entries[i]
 		v := e.BoardVersion
@@ -113,6 +114,9 @@ func (h *history) undo(ctx context.Context, tx *store.Tx) (Undone, error) {
 		if err := h.undoEntry(ctx, tx, e); err != nil {
 			return Undone{}, err
 		}
+	}
+	if tx.BoardVersion() != before {
+		h.result.CallID = new(tx.CallID())
 	}
 	return h.result, h.result.addNames(ctx, tx)
 }

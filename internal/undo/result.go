@@ -12,6 +12,7 @@ import (
 
 // Undone is the result of undo_changes.
 type Undone struct {
+	CallID  *string  `json:"callId" doc:"The id of this call, with which it can be undone itself; null if it changed nothing." example:"aud_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 	Undone  int      `json:"undone" doc:"The number of changes that were taken back." example:"3"`
 	Already int      `json:"alreadyUndone" doc:"The number of changes that had already been taken back, by an undo or by hand." example:"0"`
 	Refused int      `json:"refused" doc:"The number of changes that were not taken back." example:"1"`

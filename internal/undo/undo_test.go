@@ -43,11 +43,14 @@ func TestUndoRestoresTheBoard(t *testing.T) {
 		do(1, "archive_list", fields{"listId": w.todo})
 		after := w.state()
 
-		w.undo(p, fields{"since": always}, changes, 0, 0)
+		again := w.undo(p, fields{"since": always}, changes, 0, 0).Text("callId")
 		w.requireState("after the undo", before)
-		w.undo(p, fields{"since": always}, 0, changes, 0)
-
-		again := w.lastCall(p)
+		if last := w.lastCall(p); again != last {
+			t.Errorf("got the call %s, want %s", again, last)
+		}
+		if a := w.undo(p, fields{"since": always}, 0, changes, 0); a.Get("callId") != nil {
+			t.Errorf("an undo that changes nothing: got %s, want no id", a.Raw)
+		}
 		n := int(p.Must("list_my_changes", fields{"limit": 1}).Get("0.changes").(float64))
 		w.undo(p, fields{"callIds": []string{again}}, n, 0, 0)
 		w.requireState("after the undo of the undo", after)
