@@ -5,6 +5,7 @@ import { passkeyProblem } from './passkey'
 import { confirmation, NotConfirmed, withRecentSignIn } from '../../page/recentSignIn.svelte'
 import { curlLine, scopesText } from './scopes'
 import { agoText, daysLeft } from '../../lib/relativeTime'
+import { byBoard, requestParts, type OwnCall } from './undoChanges'
 import { allZones, findZones, zoneOf } from './timeZones'
 
 const now = new Date('2026-11-21T09:00:00Z')
@@ -24,6 +25,33 @@ describe('time zones', () => {
     expect(ids('america')).toHaveLength(2)
     expect(ids('nowhere')).toEqual([])
     expect(ids('')).toHaveLength(5)
+  })
+})
+
+describe('calls to undo', () => {
+  const call = (id: number, changes: number, boardId = 'a', operation = 'update_card'): OwnCall => ({
+    id: `aud_${id}`,
+    at: now.toISOString(),
+    operation,
+    boardId,
+    boardName: boardId.toUpperCase(),
+    subject: null,
+    subjectName: null,
+    changes,
+    boardVersion: id,
+  })
+  it('are grouped by board, without undos', () => {
+    const boards = byBoard([call(5, 1, 'b'), call(4, 9, 'c', 'undo_changes'), call(3, 2), call(2, 3, 'b'), call(1, 4)])
+    expect(boards.map((b) => [b.name, b.changes, b.calls.map((c) => c.id)])).toEqual([
+      ['B', 4, ['aud_5', 'aud_2']],
+      ['A', 6, ['aud_3', 'aud_1']],
+    ])
+  })
+  it('are split into requests of at most 100 calls and 500 changes', () => {
+    const sizes = (calls: OwnCall[]) => requestParts(calls).map((ids) => ids.length)
+    expect(sizes([])).toEqual([])
+    expect(sizes(Array.from({ length: 250 }, (_, i) => call(i, 1)))).toEqual([100, 100, 50])
+    expect(sizes([call(4, 300), call(3, 200), call(2, 1), call(1, 600), call(0, 1)])).toEqual([2, 1, 1, 1])
   })
 })
 
