@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { createServer } from 'node:http'
 import { type Page } from '@playwright/test'
-import { axe, expect, secretLinkTo, send, server, test as base } from './fixtures'
+import { axe, callApi, expect, secretLinkTo, send, server, test as base } from './fixtures'
 
 /** An OAuth client that listens for the browser's redirect. */
 type OAuthClient = {
@@ -140,6 +140,88 @@ test('a client is authorized and disconnected by keyboard', async ({ page, clien
   await expect(page.getByRole('heading', { name: 'Back' })).toBeVisible()
   expect(client.redirectParams()?.get('error')).toBe('access_denied')
   expect(client.redirectParams()?.get('code')).toBeNull()
+})
+
+test('what an app did is undone and made again, except what was changed since', async ({
+  page,
+  client,
+  name,
+  world,
+}) => {
+  await page.goto(client.authorizationUrl())
+  await page.getByRole('button', { name: 'Allow' }).click()
+  await expect(page.getByRole('heading', { name: 'Back' })).toBeVisible()
+  const { access_token } = await client.redeem()
+  await page.goto('/profile/apps')
+  const [first, second] = Object.values(world.cards) as [string, string]
+  const rename = async (card: string, title: string) => {
+    const headers = { Authorization: `Bearer ${access_token}`, 'Content-Type': 'application/json' }
+    const body = JSON.stringify({ title })
+    const response = await send(`/api/public/v1/cards/${card}`, { method: 'PATCH', headers, body })
+    expect(response.status, await response.text()).toBe(200)
+  }
+  const titleOf = async (card: string) =>
+    (await callApi<{ title: string }>(page, 'GET', `/public/v1/cards/${card}`)).title
+  const former = await titleOf(first)
+  await rename(first, 'Renamed <b>once</b>')
+  await rename(second, 'Renamed, too')
+  await callApi(page, 'PATCH', `/public/v1/cards/${second}`, { title: 'By a person' })
+
+  const row = page.getByRole('listitem').filter({ hasText: name })
+  await row.getByRole('button', { name: `Undo changes by ${name}` }).click()
+  const dialog = page.getByRole('dialog', { name: `Undo what ${name} did` })
+  await expect(dialog).toContainText('2 changes, the last just now')
+  await dialog.getByText('Show changes').click()
+  await expect(dialog).toContainText('changed the card Renamed <b>once</b>')
+  await expectAccessible(page)
+  await dialog.getByRole('checkbox').uncheck()
+  await expect(dialog.getByRole('button', { name: 'Undo', exact: true })).toBeDisabled()
+  await dialog.getByRole('checkbox').check()
+  await dialog.getByRole('button', { name: 'Undo 2 changes' }).click()
+  await expect(dialog.getByRole('status').first()).toHaveText('1 change was undone.')
+  await expect(dialog.getByRole('status').first()).toBeFocused()
+  await expect(dialog).toContainText('1 change was kept:')
+  await expect(dialog).toContainText('changed the title of the card since. Open card')
+  await expectAccessible(page)
+  expect(await titleOf(first)).toBe(former)
+  expect(await titleOf(second)).toBe('By a person')
+  await dialog.getByRole('button', { name: 'Redo' }).click()
+  await expect(dialog).toContainText('1 change was made again.')
+  await expect(dialog.getByRole('button', { name: 'Redo' })).toHaveCount(0)
+  expect(await titleOf(first)).toBe('Renamed <b>once</b>')
+  await dialog.getByRole('button', { name: 'Done' }).click()
+
+  await row.getByRole('button', { name: `Disconnect ${name}` }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Disconnect' }).click()
+  await page.getByRole('button', { name: 'Undo its changes' }).click()
+  await dialog.getByRole('button', { name: 'Undo 2 changes' }).click()
+  await expect(dialog).toContainText('1 change was undone.')
+  expect(await titleOf(first)).toBe(former)
+})
+
+test('undo shows that an app changed nothing, or that its changes couldn’t be loaded', async ({
+  page,
+  client,
+  name,
+}) => {
+  await page.goto(client.authorizationUrl())
+  await page.getByRole('button', { name: 'Allow' }).click()
+  await expect(page.getByRole('heading', { name: 'Back' })).toBeVisible()
+  await client.redeem()
+  await page.goto('/profile/apps')
+  await page.getByRole('button', { name: `Undo changes by ${name}` }).press('Enter')
+  const dialog = page.getByRole('dialog', { name: `Undo what ${name} did` })
+  await expect(dialog.getByLabel('Changes made in')).toBeFocused()
+  await expect(dialog).toContainText(`${name} changed nothing on your boards in this time.`)
+  const error = { code: 'internal', message: 'Something went wrong on the server.' }
+  await page.route('**/api/public/v1/my-changes**', (route) => route.fulfill({ status: 500, json: { error } }))
+  await dialog.getByLabel('Changes made in').selectOption('month')
+  await expect(dialog).toContainText(error.message)
+  await page.unroute('**/api/public/v1/my-changes**')
+  await dialog.getByRole('button', { name: 'Try again' }).click()
+  await expect(dialog).toContainText('changed nothing on your boards in this time.')
+  await page.keyboard.press('Escape')
+  await expect(dialog).toHaveCount(0)
 })
 
 test('a sign-in that is not recent must be confirmed first', async ({ page, client }) => {

@@ -75,9 +75,10 @@ async function postWithoutSession<T>(path: string, fields: object, form = true):
   return (await response.json()) as T
 }
 
-/** Connects an OAuth client to an account, and prepares its next authorization requests. */
+/** Connects an OAuth client to an account. It comments on a card. Prepares its next authorization requests. */
 async function connectClient(
   account: Account,
+  cardId: string,
 ): Promise<{ authorizationQuery: string; userCode: () => Promise<string> }> {
   const device = 'urn:ietf:params:oauth:grant-type:device_code'
   const { client_id } = await postWithoutSession<{ client_id: string }>(
@@ -104,12 +105,16 @@ async function connectClient(
     consent,
     account.cookie,
   )
-  await postWithoutSession('/oauth/token', {
+  const { access_token } = await postWithoutSession<{ access_token: string }>('/oauth/token', {
     grant_type: 'authorization_code',
     client_id,
     code: new URL(data.redirectTo).searchParams.get('code'),
     code_verifier: 'dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk',
   })
+  const headers = { Authorization: `Bearer ${access_token}`, 'Content-Type': 'application/json' }
+  const comment = JSON.stringify({ text: 'The photographer has sent three pictures.' })
+  const response = await send(`/api/public/v1/cards/${cardId}/comments`, { headers, body: comment })
+  if (!response.ok) throw new Error(`add_comment: ${await response.text()}`)
   const userCode = async () =>
     (await postWithoutSession<{ user_code: string }>('/oauth/device_authorization', { client_id, scope: 'read write' }))
       .user_code
@@ -193,7 +198,7 @@ async function createData(): Promise<ScreenData> {
     boardId,
     cardId,
     invitation: await emailedSecret(invited),
-    ...(await connectClient(demo)),
+    ...(await connectClient(demo, cardId)),
     empty: { workspaceId: foundersWorkspace.id, boardId: emptyBoard.id },
     webhookId: webhook.id,
     filters: { valid: valid.id, broken: broken.id },

@@ -66,6 +66,37 @@ export const profile: readonly Screen[] = [
     ready: (page) => page.getByText('No connected apps'),
   },
   {
+    name: 'app-undo',
+    route: '/profile/apps',
+    path: () => '/profile/apps',
+    steps: async (page) => {
+      await button(page, 'Undo changes by Example Assistant').first().click()
+      await dialog(page).getByText('Show changes').first().click()
+    },
+  },
+  {
+    name: 'app-undone',
+    route: '/profile/apps',
+    path: () => '/profile/apps',
+    steps: async (page) => {
+      const kept = {
+        message: 'Ada Chen changed the title of the card since.',
+        cardId: 'crd_01jb2m3n4p5q6r7s8t9v0w1x2y',
+      }
+      const result = {
+        callId: 'aud_01jb2m3n4p5q6r7s8t9v0w1x2y',
+        undone: 2,
+        alreadyUndone: 1,
+        refused: 3,
+        reasons: [kept],
+      }
+      await page.route('**/api/public/v1/boards/*/undo', (route) => route.fulfill({ json: { data: result } }))
+      await button(page, 'Undo changes by Example Assistant').first().click()
+      await button(page, /^Undo \d+ change/).click()
+      await expect(dialog(page).getByRole('status').first()).toBeFocused()
+    },
+  },
+  {
     name: 'app-disconnect',
     route: '/profile/apps',
     path: () => '/profile/apps',
