@@ -2,6 +2,7 @@ package job_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"slices"
@@ -127,6 +128,23 @@ func (w *world) job(id string) (j board.Job) {
 		w.T.Fatal(err)
 	}
 	return j
+}
+
+// A server that stops begins no more slices, even if it has a free connection.
+func TestStoppedServerBeginsNoSlice(t *testing.T) {
+	t.Parallel()
+	both(t, func(t *testing.T, w *world) {
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		for i := range 10_000 {
+			if _, err := w.DB.WriteSlice(ctx, func(*store.Tx) error {
+				t.Errorf("slice %d began after the end", i)
+				return nil
+			}); !errors.Is(err, context.Canceled) {
+				t.Fatalf("slice %d: got error %v, want context.Canceled", i, err)
+			}
+		}
+	})
 }
 
 // boards returns the names of all boards in the database, including hidden ones.

@@ -26,6 +26,9 @@ func (db *DB) WriteSlice(ctx context.Context, fn func(*Tx) error) (took time.Dur
 func (db *DB) WriteSliceFor(ctx context.Context, caller board.Caller, fn func(*Tx) error) (took time.Duration, err error) {
 	db.slices.Lock()
 	defer db.slices.Unlock()
+	if err := ctx.Err(); err != nil { // Write may still run fn, and a stopping server should begin nothing new
+		return 0, err
+	}
 	began := time.Now()
 	err = db.Write(ctx, caller, fn)
 	took = time.Since(began)
