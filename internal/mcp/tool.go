@@ -91,15 +91,15 @@ func (t *tool) schema(r *op.Registry, filters []string) (jsontext.Value, error) 
 		}
 		switch {
 		case t.Paged && f.Name == "limit":
-			plain["description"] = fmt.Sprintf("Defaults to %d.", pageSize)
+			delete(plain, "description") // the instructions explain pages
 		case t.Paged && f.Name == "view":
 			plain["description"] = "compact (the default) omits descriptions."
 		case t.Paged && f.Name == "cursor":
-			plain = jsonObject{"type": "string", "description": "The nextCursor of the previous page."}
+			plain = jsonObject{"type": "string"}
 		case isFilter && t.Name != filtered:
 			delete(plain, "description")
-		case plain["description"] == "The id of the "+strings.TrimSuffix(f.Name, "Id")+".":
-			delete(plain, "description") // the name says the same
+		case saysTheName(f):
+			delete(plain, "description")
 		}
 		write(f.Name)
 		write(plain)
@@ -120,6 +120,13 @@ func (t *tool) schema(r *op.Registry, filters []string) (jsontext.Value, error) 
 	write(false)
 	token(jsontext.EndObject)
 	return jsontext.Value(bytes.TrimSpace(b.Bytes())), firstErr
+}
+
+// saysTheName reports whether the description of a field says no more than its name.
+func saysTheName(f op.Field) bool {
+	about := f.Schema.Description
+	return about == "The id of the "+strings.TrimSuffix(f.Name, "Id")+"." || about == "The new "+f.Name+"." ||
+		strings.HasPrefix(about, "The ") && strings.HasSuffix(about, "'s "+f.Name+".") && strings.Count(about, " ") == 2
 }
 
 // filtered is the only tool that describes the card filters; other tools refer to it.
@@ -159,6 +166,9 @@ var omittedKeywords = []string{
 	"additionalProperties", "examples", "format", "maxItems", "maxLength", "minLength", "minimum", "x-scope",
 }
 
+// dateForm removes the form of dates, which the instructions explain.
+var dateForm = strings.NewReplacer(", YYYY-MM-DD", "", " (YYYY-MM-DD)", "")
+
 // plainSchema returns a schema as JSON with references resolved and without
 // omittedKeywords, to save tokens.
 func plainSchema(r *op.Registry, s *huma.Schema) (map[string]any, error) {
@@ -186,6 +196,9 @@ func plainSchema(r *op.Registry, s *huma.Schema) (map[string]any, error) {
 	}
 	for _, name := range omittedKeywords {
 		delete(plain, name)
+	}
+	if about, ok := plain["description"].(string); ok {
+		plain["description"] = dateForm.Replace(about)
 	}
 	// Split lists of types, because some models support only one type per schema.
 	if types, several := plain["type"].([]any); several {
