@@ -44,15 +44,15 @@ type listContent struct {
 	Cards     []jsontext.Value `json:"cards"`
 }
 
-const rowFormat = "A card is a row of columns; null and false are left out at its end. labels and assignees are one name " +
-	"or an array of names; the objects labels and people have the ids. A label without a name is called by its color. " +
-	`Equal names are numbered: "Ada", "Ada (2)". ` +
+const rowFormat = "A card is a row of columns; null and false are left out at its end. Tools take a card as \"#number\" with the " +
+	"name of the board before it. labels and assignees are one name or an array of names; the objects labels and people have the " +
+	"ids. A label without a name is called by its color. " + `Equal names are numbered: "Ada", "Ada (2)". ` +
 	"get_card returns the other fields of a card, get_board those of the board, its lists and labels."
 
-var rowColumns = []string{"id", "number", "title", "labels", "assignees", "due", "done"}
+var rowColumns = []string{"number", "title", "labels", "assignees", "due", "done"}
 
 const (
-	typicalRow = 160 // estimated bytes per card, before any card has been read
+	typicalRow = 100 // estimated bytes per card, before any card has been read
 	cursorSize = 200 // bytes reserved for the cursor of a list
 )
 
@@ -194,29 +194,13 @@ func (c *boardContent) addLabels(labels []board.LabelRef, space, limit int) (int
 }
 
 func (c *boardContent) label(l board.LabelRef) string {
-	name := l.Name
-	if name == "" {
-		name = string(l.Color)
-	}
-	unique, _ := c.labelNames.of(l.ID, name)
+	unique, _ := c.labelNames.of(l.ID, labelName(l))
 	return unique
-}
-
-// openCard has the fields of a card that become a row.
-type openCard struct {
-	ID        string           `json:"id"`
-	Number    int              `json:"number"`
-	Title     string           `json:"title"`
-	Done      bool             `json:"done"`
-	Labels    []board.LabelRef `json:"labels"`
-	Assignees []board.UserRef  `json:"assignees"`
-	DueDate   *string          `json:"dueDate"`
-	DueAt     *string          `json:"dueAt"`
 }
 
 // row returns the row of a card, the people who are not in the board's people yet, and
 // the size of both in bytes.
-func (c *boardContent) row(card openCard) (row jsontext.Value, people map[string]string, size int, err error) {
+func (c *boardContent) row(card card) (row jsontext.Value, people map[string]string, size int, err error) {
 	people = map[string]string{}
 	var labels, assignees []string
 	for _, l := range card.Labels {
@@ -229,13 +213,9 @@ func (c *boardContent) row(card openCard) (row jsontext.Value, people map[string
 		}
 		assignees = append(assignees, name)
 	}
-	values := []any{card.ID, card.Number, card.Title, oneOrAll(labels), oneOrAll(assignees), card.due(), true}
-	if !card.Done {
-		values = values[:len(values)-1]
-		for values[len(values)-1] == nil {
-			values = values[:len(values)-1]
-		}
-	}
+	values := withoutNullsAtEnd([]any{
+		card.Number, card.Title, oneOrAll(labels), oneOrAll(assignees), dateOrInstant(card.DueDate, card.DueAt), trueOrNull(card.Done),
+	})
 	if row, err = encodeContent(values); err != nil {
 		return nil, nil, 0, err
 	}
@@ -244,27 +224,6 @@ func (c *boardContent) row(card openCard) (row jsontext.Value, people map[string
 		return row, people, size + len(appendText(nil, added)), err
 	}
 	return row, people, size, nil
-}
-
-func oneOrAll(names []string) any {
-	switch len(names) {
-	case 0:
-		return nil
-	case 1:
-		return names[0]
-	}
-	return names
-}
-
-// due returns the due date or, if it has a time of day, the instant to the minute.
-func (card openCard) due() any {
-	switch {
-	case card.DueAt != nil:
-		return strings.Replace(*card.DueAt, ":00.000Z", "Z", 1)
-	case card.DueDate != nil:
-		return *card.DueDate
-	}
-	return nil
 }
 
 // addCards adds cards of every list until the space is used up. If there are too many
@@ -305,7 +264,7 @@ func (e *Endpoint) fillLists(ctx context.Context, c *boardContent, unread []*lis
 			break
 		}
 		limit = max(1, limit)
-		pages, next := make([][]openCard, len(unread)), make([]string, len(unread))
+		pages, next := make([][]card, len(unread)), make([]string, len(unread))
 		for i, l := range unread {
 			var err error
 			if pages[i], next[i], err = e.cardsOf(ctx, c, l, limit); err != nil {
@@ -338,18 +297,18 @@ func (e *Endpoint) fillLists(ctx context.Context, c *boardContent, unread []*lis
 }
 
 // cardsOf returns the next cards of a list, and the cursor after them.
-func (e *Endpoint) cardsOf(ctx context.Context, c *boardContent, l *listContent, limit int) ([]openCard, string, error) {
+func (e *Endpoint) cardsOf(ctx context.Context, c *boardContent, l *listContent, limit int) ([]card, string, error) {
 	in := jsonObject{"boardId": c.Board["id"], "list": l.ID, "limit": limit}
 	if l.Next != "" {
 		in["cursor"] = l.Next
 	}
-	return queryAs[[]openCard](ctx, e, "list_cards", in)
+	return queryAs[[]card](ctx, e, "list_cards", in)
 }
 
 // addRows adds the first card of each page to its list, then the second card of each page,
 // and so on, until a card does not fit into the space. It returns how many cards of each
 // page it added, and the remaining space.
-func (c *boardContent) addRows(lists []*listContent, pages [][]openCard, space int) (taken []int, remaining int, err error) {
+func (c *boardContent) addRows(lists []*listContent, pages [][]card, space int) (taken []int, remaining int, err error) {
 	taken = make([]int, len(lists))
 	for turn, more := 0, true; more; turn++ {
 		more = false

@@ -54,23 +54,23 @@ func TestBoardResource(t *testing.T) {
 		}
 		w.ada.Must("update_list", fields{"listId": w.list, "wipLimit": 4})
 		w.ada.Must("update_card", fields{"cardId": w.card, "done": true})
-		second := w.ada.Must("create_card", fields{"listId": w.list, "title": "Second", "labels": []string{labels[1]},
-			"assignees": []string{bob, namesake}, "due": fields{"dueDate": "2026-12-01"}}).ID()
-		third := w.ada.Must("create_card", fields{"listId": w.list, "title": "Third", "labels": []string{labels[2]},
-			"assignees": []string{namesake}, "due": fields{"dueDate": "2026-12-01", "dueTime": "09:30", "timeZone": "UTC"}}).ID()
+		w.ada.Must("create_card", fields{"listId": w.list, "title": "Second", "labels": []string{labels[1]},
+			"assignees": []string{bob, namesake}, "due": fields{"dueDate": "2026-12-01"}})
+		w.ada.Must("create_card", fields{"listId": w.list, "title": "Third", "labels": []string{labels[2]},
+			"assignees": []string{namesake}, "due": fields{"dueDate": "2026-12-01", "dueTime": "09:30", "timeZone": "UTC"}})
 
 		b := w.boardResource()
 		if len(b.Lists) != 1 || b.Lists[0].Open != 3 || b.Lists[0].WIPLimit != 4 || b.Lists[0].Included != nil || b.More != "" {
 			t.Fatalf("got the lists %+v, more %q; want one complete list of 3 cards with the WIP limit 4", b.Lists, b.More)
 		}
-		if !slices.Equal(b.Columns, []string{"id", "number", "title", "labels", "assignees", "due", "done"}) {
+		if !slices.Equal(b.Columns, []string{"number", "title", "labels", "assignees", "due", "done"}) {
 			t.Errorf("got the columns %q", b.Columns)
 		}
 		got := fmt.Sprint(b.Lists[0].Cards)
 		want := fmt.Sprint([][]any{
-			{w.card, 1, "Press release", nil, nil, nil, true},
-			{second, 2, "Second", nameOf(b, labels[1]), []any{"Bob", "Bob (2)"}, "2026-12-01"},
-			{third, 3, "Third", "red", "Bob (2)", "2026-12-01T09:30Z"},
+			{1, "Press release", nil, nil, nil, true},
+			{2, "Second", nameOf(b, labels[1]), []any{"Bob", "Bob (2)"}, "2026-12-01"},
+			{3, "Third", "red", "Bob (2)", "2026-12-01T09:30Z"},
 		})
 		if got != want {
 			t.Errorf("got the cards\n%s\nwant\n%s", got, want)
@@ -123,13 +123,13 @@ func TestSmallBoardResourceIsComplete(t *testing.T) {
 	})
 }
 
-// A board of 1,000 cards in unequal lists: small lists are complete, and the others have about
+// A board of 1,600 cards in unequal lists: small lists are complete, and the others have about
 // the same number of cards. Each list says how to read on, and reading on returns the other
 // cards and no card twice.
 func TestBoardResourceSharesItsSpace(t *testing.T) {
 	both(t, func(t *testing.T, w *world) {
-		sizes := []int{1, 600, 379, 20}
-		w.fillLists(30, sizes[1:]...)
+		sizes := []int{1, 800, 779, 20}
+		w.fillLists(60, sizes[1:]...)
 		b := w.boardResource()
 		included := 0
 		for i, l := range b.Lists {
@@ -146,22 +146,22 @@ func TestBoardResourceSharesItsSpace(t *testing.T) {
 		if len(b.Lists) != 4 || len(b.Lists[0].Cards) != 1 || len(b.Lists[3].Cards) != 20 || first < 180 || first-second < 0 || first-second > 1 {
 			t.Errorf("got %d and %d cards of the long lists, want about the same, at least 180", first, second)
 		}
-		for _, want := range []string{fmt.Sprintf("%d of 1000 cards", included), "list_cards with boardId, list", "nextCursor"} {
+		for _, want := range []string{fmt.Sprintf("%d of 1600 cards", included), "list_cards with boardId, list", "nextCursor"} {
 			if !strings.Contains(b.More, want) {
 				t.Errorf("got more %q, want it to contain %q", b.More, want)
 			}
 		}
 		for i, l := range b.Lists[1:3] {
-			var ids []string
+			var titles []string
 			for _, row := range l.Cards {
-				ids = append(ids, row[0].(string))
+				titles = append(titles, row[1].(string))
 			}
 			for next := l.Next; next != ""; {
-				page := w.ada.Tool("list_cards", fields{"boardId": w.board, "list": l.ID, "cursor": next})
-				ids, next = append(ids, page.Each("id")...), page.Next
+				page := w.ada.Tool("list_cards", fields{"boardId": w.board, "list": l.ID, "cursor": next, "view": "compact"})
+				titles, next = append(titles, page.Each("title")...), page.Next
 			}
-			if all := w.ada.All("list_cards", "id", fields{"boardId": w.board, "list": l.ID}); !slices.Equal(ids, all) {
-				t.Errorf("list %d: got %d cards, want all %d, each once", i+1, len(ids), len(all))
+			if all := w.ada.All("list_cards", "title", fields{"boardId": w.board, "list": l.ID}); !slices.Equal(titles, all) {
+				t.Errorf("list %d: got %d cards, want all %d, each once", i+1, len(titles), len(all))
 			}
 		}
 	})
@@ -211,9 +211,8 @@ func TestBoardResourceWithLongTexts(t *testing.T) {
 }
 
 // maxCardTokens is the maximum number of tokens for a card in a board resource with a title of
-// five words, a label, an assignee and a due date. About 22 of them are the card's id, which
-// tools need.
-const maxCardTokens = 47
+// five words, a label, an assignee and a due date.
+const maxCardTokens = 25
 
 func TestBoardResourceTokens(t *testing.T) {
 	w := sqliteWorld(t, apptest.Options{})

@@ -71,7 +71,7 @@ func TestResources(t *testing.T) {
 				t.Fatalf("got the board %v, want one list and one label", b)
 			}
 			cards, _ := lists[0].(map[string]any)["cards"].([]any)
-			if len(cards) != 1 || cards[0].([]any)[0] != w.card {
+			if len(cards) != 1 || cards[0].([]any)[1] != "Press release" {
 				t.Errorf("got the cards %v, want one", cards)
 			}
 			c := w.readResource(w.ada, revision, "service://boards/"+w.board+"/cards/"+w.card)
