@@ -98,8 +98,8 @@ func (p *Person) Message(r *http.Request) RPCResponse {
 // structured content.
 type ToolResponse struct {
 	Response
-	Text   string
-	Failed bool // isError
+	Text   string // of its content or, if that is empty, its structured content as JSON
+	Failed bool   // isError
 }
 
 // Tool calls an operation by name over MCP, in the Stateless revision.
@@ -124,6 +124,13 @@ func (p *Person) ToolOf(rpc RPCResponse) ToolResponse {
 	}
 	a.Text = text.String()
 	structured, _ := rpc.Result["structuredContent"].(map[string]any)
+	if len(content) == 0 {
+		encoded, err := json.Marshal(structured, json.Deterministic(true))
+		if err != nil {
+			p.T.Fatal(err)
+		}
+		a.Text = string(encoded)
+	}
 	a.Data = structured["data"]
 	if _, ok := structured["data"]; !ok && !a.Failed {
 		p.T.Errorf("tools/call: got the structured content %v, want data, as the output schema requires", structured)

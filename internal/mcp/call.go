@@ -25,16 +25,21 @@ type outcome struct {
 	failed bool
 }
 
-func (o outcome) result() *sdk.CallToolResult {
-	return &sdk.CallToolResult{
-		Content:           []sdk.Content{&sdk.TextContent{Text: string(o.text)}},
-		StructuredContent: jsontext.Value(o.body), IsError: o.failed,
+// hasText reports whether the response contains the text. The data of a success is not sent
+// twice to clients of the stateless revision, all of which can read structured content.
+func (o outcome) hasText(stateless bool) bool { return o.failed || !stateless }
+
+func (o outcome) result(stateless bool) *sdk.CallToolResult {
+	r := &sdk.CallToolResult{Content: []sdk.Content{}, StructuredContent: jsontext.Value(o.body), IsError: o.failed}
+	if o.hasText(stateless) {
+		r.Content = append(r.Content, &sdk.TextContent{Text: string(o.text)})
 	}
+	return r
 }
 
 // callTool is the SDK's handler for every tool.
 func (e *Endpoint) callTool(ctx context.Context, r *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
-	return e.call(ctx, e.tools[r.Params.Name], r.Params.Arguments).result(), nil
+	return e.call(ctx, e.tools[r.Params.Name], r.Params.Arguments).result(requestOf(ctx).stateless), nil
 }
 
 // call runs a tool for the caller in ctx. It recovers panics.

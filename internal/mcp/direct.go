@@ -22,6 +22,10 @@ import (
 // statelessVersion is the protocol revision whose requests are self-contained.
 const statelessVersion = "2026-07-28"
 
+func isStateless(r *http.Request) bool {
+	return r.Header.Get("Mcp-Protocol-Version") == statelessVersion
+}
+
 // direct is a tool call that does not need the SDK.
 type direct struct {
 	id        []byte // JSON
@@ -257,9 +261,11 @@ func (e *Endpoint) writeResult(w http.ResponseWriter, id []byte, stateless bool,
 	if stateless {
 		b = append(append(append(b, `"_meta":{"io.modelcontextprotocol/serverInfo":`...), e.serverInfo...), `},`...)
 	}
-	b = append(b, `"content":[{"type":"text","text":`...)
-	b = appendText(b, o.text)
-	b = append(b, `}],"structuredContent":`...)
+	b = append(b, `"content":[`...)
+	if o.hasText(stateless) {
+		b = append(appendText(append(b, `{"type":"text","text":`...), o.text), '}')
+	}
+	b = append(b, `],"structuredContent":`...)
 	b = appendEscaped(b, o.body)
 	if o.failed {
 		b = append(b, `,"isError":true`...)

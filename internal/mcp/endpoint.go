@@ -129,9 +129,10 @@ func cacheable(_ context.Context, r sdk.Request, c *sdk.Cacheable) {
 // request holds the caller, the selected tools and the response writer of the current
 // request.
 type request struct {
-	caller   board.Caller
-	selected selection
-	writer   http.ResponseWriter
+	caller    board.Caller
+	selected  selection
+	stateless bool // whether its revision is statelessVersion
+	writer    http.ResponseWriter
 }
 
 type requestKey struct{}

@@ -51,7 +51,8 @@ func (e *Endpoint) Serve(w http.ResponseWriter, r *http.Request, caller board.Ca
 	if err != nil {
 		return err
 	}
-	ctx := context.WithValue(r.Context(), requestKey{}, &request{caller: caller, selected: selected, writer: w})
+	req := &request{caller: caller, selected: selected, stateless: isStateless(r), writer: w}
+	ctx := context.WithValue(r.Context(), requestKey{}, req)
 	ctx, cancel := context.WithTimeout(ctx, e.Deadline)
 	defer cancel()
 	r = r.WithContext(ctx)

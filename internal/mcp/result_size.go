@@ -15,29 +15,38 @@ import (
 	"cardwall/internal/op"
 )
 
-// maxResult is the maximum size of a tool's result in bytes of JSON. It is limited
-// because the result occupies the context window of a model.
-const maxResult = 60_000
+// maxResult is the maximum size of a result in bytes of JSON, and maxCopy that of a result
+// without a second copy of its data. They are limited because the data occupies the context
+// window of a model: half of maxResult, and maxCopy, are at most about 20,000 tokens. Common
+// clients cut off results of 25,000 tokens.
+const (
+	maxResult = 60_000
+	maxCopy   = 40_000
+)
 
 // overhead is an upper bound, in bytes, for the size of a result without its text and
 // its structured content.
 const overhead = 600
 
-// size returns the size of an outcome as JSON. For an outcome that is certainly smaller
-// than maxResult, it returns only the size of the body.
-func (o outcome) size() int {
-	if n := len(o.body); n*13 < maxResult { // the body is sent twice, and escaping makes it at most six times as long
-		return n
+// excess returns the size of a successful outcome as JSON, divided by the maximum size. For an
+// outcome that is certainly small enough, it returns 0.
+func (o outcome) excess(stateless bool) float64 {
+	switch {
+	case len(o.body)*13 < maxCopy: // the body is sent up to twice, and escaping makes it at most six times as long
+		return 0
+	case o.hasText(stateless):
+		return float64(len(appendText(nil, o.text))+len(appendEscaped(nil, o.body))+overhead) / maxResult
 	}
-	return len(appendText(nil, o.text)) + len(appendEscaped(nil, o.body)) + overhead
+	return float64(len(appendEscaped(nil, o.body))+overhead) / maxCopy
 }
 
-// limitSize reduces an outcome to maxResult. A page is read again with a smaller
+// limitSize reduces an outcome to the maximum size. A page is read again with a smaller
 // limit, so that its cursor continues after the last remaining record. Other results
 // are shortened. The shortened field lists the omitted parts and says how to get them.
 func (e *Endpoint) limitSize(ctx context.Context, t *tool, call op.Call, out outcome) (outcome, error) {
-	size := out.size()
-	if size <= maxResult {
+	stateless := requestOf(ctx).stateless
+	excess := out.excess(stateless)
+	if excess <= 1 {
 		return out, nil
 	}
 	var result map[string]any
@@ -45,8 +54,8 @@ func (e *Endpoint) limitSize(ctx context.Context, t *tool, call op.Call, out out
 		return out, fmt.Errorf("decode the response of %s: %w", t.Name, err)
 	}
 	records, _ := result["data"].([]any)
-	for t.Paged && len(records) > 1 && size > maxResult {
-		limit := max(1, min(len(records)-1, len(records)*maxResult/size*9/10))
+	for t.Paged && len(records) > 1 && excess > 1 {
+		limit := max(1, min(len(records)-1, int(float64(len(records))/excess*0.9)))
 		call.Arguments.Query.Set("limit", strconv.Itoa(limit))
 		fewer, err := e.Engine.Do(ctx, call)
 		if err != nil {
@@ -57,17 +66,17 @@ func (e *Endpoint) limitSize(ctx context.Context, t *tool, call op.Call, out out
 			return out, fmt.Errorf("decode the response of %s: %w", t.Name, err)
 		}
 		records, _ = result["data"].([]any)
-		result["shortened"] = fmt.Sprintf("Shortened to %d records to stay below 60 kB. "+
+		result["shortened"] = fmt.Sprintf("Shortened to %d records to stay below the maximum size. "+
 			"Next: continue with nextCursor as cursor, or ask for less: %s.", len(records), t.narrowerInput())
 		if out, err = encodeOutcome(result); err != nil {
 			return out, err
 		}
-		size = out.size()
+		excess = out.excess(stateless)
 	}
-	if size <= maxResult {
+	if excess <= 1 {
 		return out, nil
 	}
-	fits := func(o outcome) bool { return o.size() <= maxResult }
+	fits := func(o outcome) bool { return o.excess(stateless) <= 1 }
 	return shorten(result, fits, func(omitted []string) string { return t.shortenedText(omitted, e.linkTo(call)) })
 }
 
@@ -128,7 +137,7 @@ func omittedText(omitted []string) string {
 	if len(omitted) > named {
 		omitted = append(omitted[:named:named], fmt.Sprintf("and %d more", len(omitted)-named))
 	}
-	return "Shortened to stay below 60 kB: " + strings.Join(omitted, "; ") + "."
+	return "Shortened to stay below the maximum size: " + strings.Join(omitted, "; ") + "."
 }
 
 // shortenedText describes the omitted parts of a tool's result and how to get them.

@@ -18,14 +18,16 @@ func TestResultsStayWithinTheSizeLimit(t *testing.T) {
 		w.ada.Must("update_card", fields{"cardId": w.card, "description": long[:16_000]})
 		for i := range 25 {
 			id := w.ada.Must("create_card", fields{"listId": w.list,
-				"title": fmt.Sprintf("Card %d %s", i, strings.Repeat("語", 400)), "description": long[:16_000]}).ID()
+				"title": fmt.Sprintf("Card %d %s", i, strings.Repeat("語", 490)), "description": long[:16_000]}).ID()
 			cards = append(cards, id)
 			w.ada.Must("set_card_due", fields{"cardId": id, "dueDate": "2026-12-01"})
 			w.ada.Must("add_comment", fields{"cardId": w.card, "text": long[:16_000]})
 		}
-		for i := range 60 {
+		for i := range 150 {
 			w.ada.Must("create_label",
 				fields{"boardId": w.board, "name": fmt.Sprint(i, strings.Repeat("<", 60)), "color": "red"})
+		}
+		for i := range 60 {
 			w.ada.Must("create_list", fields{"boardId": w.board, "name": fmt.Sprint(i, strings.Repeat("&", 200))})
 		}
 		callTool := func(name string, in fields) apptest.ToolResponse {

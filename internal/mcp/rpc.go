@@ -223,7 +223,7 @@ func (e *Endpoint) Refuse(w http.ResponseWriter, r *http.Request, f *board.Fault
 		}
 	}
 	if m.method == "tools/call" && m.id != nil {
-		e.writeResult(w, m.id, r.Header.Get("Mcp-Protocol-Version") == statelessVersion, refusal(f))
+		e.writeResult(w, m.id, isStateless(r), refusal(f))
 		return
 	}
 	writeError(w, m.id, rpcErrorOf(f, status))

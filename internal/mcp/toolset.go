@@ -139,5 +139,5 @@ func (e *Endpoint) listOtherTools(ctx context.Context, _ *sdk.CallToolRequest) (
 	if err != nil {
 		return nil, fmt.Errorf("encode the other tools: %w", err)
 	}
-	return success(body).result(), nil
+	return success(body).result(req.stateless), nil
 }
