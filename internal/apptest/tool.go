@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 
 	"github.com/go-json-experiment/json"
@@ -100,6 +101,26 @@ type ToolResponse struct {
 	Response
 	Text   string // of its content or, if that is empty, its structured content as JSON
 	Failed bool   // isError
+}
+
+// Column returns a column of a table of cards.
+func (a ToolResponse) Column(name string) (values []any) {
+	a.t.Helper()
+	table, _ := a.Data.(map[string]any)
+	columns, _ := table["columns"].([]any)
+	i := slices.Index(columns, any(name))
+	rows, ok := table["rows"].([]any)
+	if i < 0 || !ok {
+		a.t.Fatalf("got %.300s, want a table with the column %s", a.Text, name)
+	}
+	for _, row := range rows {
+		var value any
+		if row := row.([]any); i < len(row) {
+			value = row[i]
+		}
+		values = append(values, value)
+	}
+	return values
 }
 
 // Tool calls an operation by name over MCP, in the Stateless revision.

@@ -144,7 +144,7 @@ func (a *agent) setUp(workspace, goal, person string) (boardID string) {
 	if b := step("get_board", fields{"boardId": boardID}); len(b.Get("lists").([]any)) != 4 || b.Get("url") == nil {
 		a.t.Fatalf("got the board %s, want 4 lists and a url", b.Text)
 	}
-	if n := len(step("list_cards", fields{"boardId": boardID}).Each("id")); n != len(cards) {
+	if n := len(step("list_cards", fields{"boardId": boardID}).Column("number")); n != len(cards) {
 		a.t.Fatalf("got %d cards, want %d", n, len(cards))
 	}
 	return boardID

@@ -61,14 +61,22 @@ func (e *Endpoint) call(ctx context.Context, t *tool, object []byte) (out outcom
 		}
 		return success(body)
 	}
+	columns, object, err := t.columns(object)
+	if err != nil {
+		return e.refused(ctx, t, req, err)
+	}
 	call, err := e.prepareNamed(ctx, t, req, object)
 	if err != nil {
 		return e.refused(ctx, t, req, err)
 	}
 	call.Wait = jobWait
 	result, err := e.Engine.Do(ctx, call)
+	var body []byte
 	if err == nil {
-		out, err = e.limitSize(ctx, t, call, success(stripHiddenJSON(result.Body)))
+		body, err = e.render(ctx, columns, result.Body)
+	}
+	if err == nil {
+		out, err = e.limitSize(ctx, t, call, columns, success(body))
 	}
 	if err != nil {
 		e.refund(req, t, err)
@@ -78,6 +86,18 @@ func (e *Endpoint) call(ctx context.Context, t *tool, object []byte) (out outcom
 		req.setRate(*result.Rate)
 	}
 	return out
+}
+
+// render returns the body of a response as an assistant sees it: with a warning, without hidden
+// characters and, if there are columns, with its cards as a table.
+func (e *Endpoint) render(ctx context.Context, columns []string, body []byte) (_ []byte, err error) {
+	body = stripHiddenJSON(body)
+	if columns != nil {
+		if body, err = e.inTable(ctx, columns, body); err != nil {
+			return nil, err
+		}
+	}
+	return slices.Concat([]byte(`{"notice":"`+untrustedData+`",`), body[len("{"):]), nil
 }
 
 // refused returns the outcome of a call that failed with an error.

@@ -40,7 +40,8 @@ type Endpoint struct {
 	base       *url.URL
 	tools      map[string]*tool
 	toolsets   toolsets
-	lookup     *op.Operation // see newLookup
+	lookup     *op.Operation // see newLookups
+	listNames  *op.Operation // see newLookups
 	sdk        http.Handler
 	serverInfo []byte // name and version of the server, as JSON
 
@@ -58,7 +59,8 @@ func New(c Config) (*Endpoint, error) {
 	if err != nil {
 		return nil, fmt.Errorf("parse the base URL: %w", err)
 	}
-	e := &Endpoint{Config: c, base: base, tools: map[string]*tool{}, lookup: newLookup(), clients: clients{known: map[string]bool{}}}
+	e := &Endpoint{Config: c, base: base, tools: map[string]*tool{}, clients: clients{known: map[string]bool{}}}
+	e.lookup, e.listNames = newLookups()
 	e.readers.New, e.buffers.New = newReader, func() any { return new([]byte) }
 	e.serverInfo = appendText([]byte(`{"name":"cardwall","title":"Cardwall","version":`), []byte(c.Version))
 	e.serverInfo = append(appendText(append(e.serverInfo, `,"websiteUrl":`...), []byte(c.BaseURL)), '}')

@@ -27,13 +27,15 @@ type lookupInput struct {
 	References references `json:"references"`
 }
 
-// newLookup returns the operation that replaces names with ids. It is in a registry of its
-// own, because it is not part of any API. It runs in the engine like others, as the caller.
-func newLookup() *op.Operation {
+// newLookups returns the operation that replaces names with ids, and the one that returns the
+// names of lists. They are in a registry of their own, because they are not part of any API.
+// They run in the engine like others, as the caller.
+func newLookups() (ids, listNames *op.Operation) {
 	r := op.NewRegistry()
 	r.In("Names", "Records by name.")
 	op.Query(r, "look_up_names", "POST /names", "Look up names.", lookUp)
-	return r.Named("look_up_names")
+	op.Query(r, "name_lists", "POST /list-names", "Look up the names of lists.", namesOfLists)
+	return r.Named("look_up_names"), r.Named("name_lists")
 }
 
 // lookup is one lookup of names. Its fields cache what it has read.

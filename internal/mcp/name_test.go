@@ -183,7 +183,7 @@ func TestToolsTakeNames(t *testing.T) {
 				{"get_card", fields{"cardId": "#2"}, "id", n.card2}, // Secret also has a card with this number
 				{"move_card", fields{"cardId": "2", "listId": "doing"}, "listId", n.doing},
 				{"move_card", fields{"cardId": n.card2, "listId": "Launch / Doing"}, "listId", n.doing},
-				{"list_cards", fields{"boardId": "Launch", "list": "doing, none"}, "0.listId", n.doing},
+				{"list_cards", fields{"boardId": "Launch", "list": "doing, none", "view": "compact"}, "0.listId", n.doing},
 				{"create_card", fields{"listId": "Other / Board / Doing", "title": "New", "assignees": []string{"me", "Bob"}},
 					"assignees.1.id", n.bob.ID},
 				{"create_card", fields{"listId": n.doing, "title": "New", "labels": []string{"bug", "Teal"}}, "labels.1.id", n.bug},

@@ -43,7 +43,7 @@ func (o outcome) excess(stateless bool) float64 {
 // limitSize reduces an outcome to the maximum size. A page is read again with a smaller
 // limit, so that its cursor continues after the last remaining record. Other results
 // are shortened. The shortened field lists the omitted parts and says how to get them.
-func (e *Endpoint) limitSize(ctx context.Context, t *tool, call op.Call, out outcome) (outcome, error) {
+func (e *Endpoint) limitSize(ctx context.Context, t *tool, call op.Call, columns []string, out outcome) (outcome, error) {
 	stateless := requestOf(ctx).stateless
 	excess := out.excess(stateless)
 	if excess <= 1 {
@@ -53,7 +53,7 @@ func (e *Endpoint) limitSize(ctx context.Context, t *tool, call op.Call, out out
 	if err := json.Unmarshal(out.body, &result); err != nil {
 		return out, fmt.Errorf("decode the response of %s: %w", t.Name, err)
 	}
-	records, _ := result["data"].([]any)
+	records := recordsIn(result)
 	for t.Paged && len(records) > 1 && excess > 1 {
 		limit := max(1, min(len(records)-1, int(float64(len(records))/excess*0.9)))
 		call.Arguments.Query.Set("limit", strconv.Itoa(limit))
@@ -61,11 +61,15 @@ func (e *Endpoint) limitSize(ctx context.Context, t *tool, call op.Call, out out
 		if err != nil {
 			return out, err
 		}
+		body, err := e.render(ctx, columns, fewer.Body)
+		if err != nil {
+			return out, err
+		}
 		result = nil
-		if err := json.Unmarshal(stripHiddenJSON(fewer.Body), &result); err != nil {
+		if err := json.Unmarshal(body, &result); err != nil {
 			return out, fmt.Errorf("decode the response of %s: %w", t.Name, err)
 		}
-		records, _ = result["data"].([]any)
+		records = recordsIn(result)
 		result["shortened"] = fmt.Sprintf("Shortened to %d records to stay below the maximum size. "+
 			"Next: continue with nextCursor as cursor, or ask for less: %s.", len(records), t.narrowerInput())
 		if out, err = encodeOutcome(result); err != nil {
@@ -78,6 +82,16 @@ func (e *Endpoint) limitSize(ctx context.Context, t *tool, call op.Call, out out
 	}
 	fits := func(o outcome) bool { return o.excess(stateless) <= 1 }
 	return shorten(result, fits, func(omitted []string) string { return t.shortenedText(omitted, e.linkTo(call)) })
+}
+
+// recordsIn returns the records or the rows of a page.
+func recordsIn(result map[string]any) []any {
+	data := result["data"]
+	if table, ok := data.(map[string]any); ok {
+		data = table["rows"]
+	}
+	records, _ := data.([]any)
+	return records
 }
 
 // shorten truncates the strings and arrays of a result with ever smaller limits, until
@@ -116,7 +130,7 @@ func (t *tool) narrowerInput() string {
 		case "limit":
 			options = append(options, "a smaller limit")
 		case "view":
-			options = append(options, "view compact")
+			options = append(options, "no view, or fewer fields")
 		case "from":
 			options = append(options, "fewer days between from and to")
 		case "q":

@@ -93,7 +93,7 @@ func (t *tool) schema(r *op.Registry, filters []string) (jsontext.Value, error) 
 		case t.Paged && f.Name == "limit":
 			delete(plain, "description") // the instructions explain pages
 		case t.Paged && f.Name == "view":
-			plain["description"] = "compact (the default) omits descriptions."
+			plain["description"] = "Returns records instead of a table."
 		case t.Paged && f.Name == "cursor":
 			plain = jsonObject{"type": "string"}
 		case isFilter && t.Name != filtered:
@@ -106,6 +106,14 @@ func (t *tool) schema(r *op.Registry, filters []string) (jsontext.Value, error) 
 		if f.Required {
 			required = append(required, f.Name)
 		}
+	}
+	if t.hasTable() {
+		write(columnsField)
+		columns := jsonObject{"type": "string"}
+		if t.Name == filtered {
+			columns["description"] = "Columns of the table: " + strings.Join(columnNames, ",")
+		}
+		write(columns)
 	}
 	if t.Keyed() {
 		write(op.KeyField)
@@ -257,6 +265,6 @@ func (t *tool) arguments(object []byte) (op.Arguments, string, error) {
 		args.Query.Set(name, value)
 	}
 	fallback("limit", fmt.Sprint(pageSize))
-	fallback("view", "compact")
+	fallback("view", "compact") // for tables
 	return args, key, nil
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"cardwall/internal/board"
+	"cardwall/internal/sqldb"
 	"cardwall/internal/store/search"
 )
 
@@ -140,4 +141,28 @@ func (tx *Tx) RecountOpenCards(ctx context.Context, boardID string) error {
 // ListBefore returns the id of the open list before a list, or "" if there is none.
 func (tx *Tx) ListBefore(ctx context.Context, l board.List) (string, error) {
 	return tx.before(ctx, listSiblings(), l.BoardID, l.Rank)
+}
+
+// NamedList has the names of a list and of its board.
+type NamedList struct{ Name, Board string }
+
+// NamesOfLists returns the names of those lists that are on boards that the caller can see, by
+// id.
+func (v *View) NamesOfLists(ctx context.Context, ids []string) (map[string]NamedList, error) {
+	out := map[string]NamedList{}
+	err := sqldb.InChunks(ids, func(in string, args []any) error {
+		a := sqldb.Args(args)
+		text := "SELECT l.id, l.name, lb.name FROM lists l JOIN boards lb ON lb.id = l.board_id WHERE l.id IN (" + in +
+			") AND l.board_id IN (" + v.boardsOf(CardPage{IncludeArchived: true}, &a) + ")"
+		return v.each(ctx, text, a, func(rows *sql.Rows) error {
+			var (
+				id   string
+				list NamedList
+			)
+			err := rows.Scan(&id, &list.Name, &list.Board)
+			out[id] = list
+			return err
+		})
+	})
+	return out, err
 }
