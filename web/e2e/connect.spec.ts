@@ -289,7 +289,11 @@ test('a device is connected by its code', async ({ page, client, name }) => {
   await page.keyboard.press('Enter')
   await expect(page.getByRole('heading', { name: `Connect ${name}?` })).toBeVisible()
   await expect(page.getByRole('main')).toContainText(String(device.user_code))
+  // The client requested no scopes, so none but the least is selected.
+  await expect(page.getByRole('checkbox', { name: /^Read/ })).toBeChecked()
   await expect(page.getByRole('checkbox', { name: /^Administer/ })).not.toBeChecked()
+  await expect(page.getByRole('checkbox', { name: /^Write/ })).not.toBeChecked()
+  await page.getByRole('checkbox', { name: /^Write/ }).check()
   await expectAccessible(page)
   await page.getByRole('button', { name: 'Allow' }).click()
   await expect(page.getByRole('heading', { name: `${name} is connected` })).toBeVisible()
