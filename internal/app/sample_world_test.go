@@ -39,6 +39,7 @@ var samples = map[string]func(w *world) fields{
 		return fields{"workspaceId": w.workspace, "from": "2026-12-01", "to": "2026-12-31"}
 	},
 	"get_workspace_dashboard": func(w *world) fields { return fields{"workspaceId": w.workspace} },
+	"get_workspace_digest":    func(w *world) fields { return fields{"workspaceId": w.workspace} },
 	"list_status_updates": func(w *world) fields {
 		w.make("post_status_update", fields{"boardId": w.board, "status": "on_track", "title": "Begun"})
 		w.make("post_status_update", fields{"boardId": w.board, "status": "at_risk", "title": "Late"})
@@ -63,6 +64,7 @@ var samples = map[string]func(w *world) fields{
 		return fields{"boardId": w.board, "userId": w.other.ID, "role": "viewer"}
 	},
 	"list_board_activity": onBoard(nil),
+	"get_board_digest":    onBoard(nil),
 	"list_board_changes":  onBoard(nil),
 	"remove_board_member": func(w *world) fields {
 		w.owner.Must("share_board", fields{"boardId": w.board, "userId": w.other.ID, "role": "commenter"})

@@ -7,6 +7,7 @@ import (
 	"cardwall/internal/app"
 	"cardwall/internal/automate"
 	"cardwall/internal/connect"
+	"cardwall/internal/digest"
 	"cardwall/internal/guest"
 	"cardwall/internal/op"
 	"cardwall/internal/transfer"
@@ -23,6 +24,6 @@ type Parts struct {
 
 // New returns a registry of all operations, in the order in which documents list them.
 func New(p Parts) *op.Registry {
-	r := automate.AddOperations(undo.AddOperations(transfer.AddOperations(app.Operations())))
+	r := automate.AddOperations(digest.AddOperations(undo.AddOperations(transfer.AddOperations(app.Operations()))))
 	return guest.AddOperations(connect.AddOperations(account.AddOperations(r, p.Accounts), p.Programs), p.Guests)
 }

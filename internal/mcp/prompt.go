@@ -146,7 +146,7 @@ func weeklyReview(given map[string]string) string {
 3. Late: list_cards with due overdue and done false. Due soon: due week (today and the next six days).
 4. Stuck: list_cards with done false and sort updated. Name cards without a change for two weeks.
 5. Unassigned: list_cards with assignee none and done false. Lists at their WIP limit: the counts in get_board.
-6. Other changes: list_board_activity.
+6. Other changes in the last seven days: get_board_digest.
 7. Write at most ten lines: done, late, stuck, next. Propose changes one by one
    (move_card, set_card_due, set_card_assignees) and make those the person agrees to.
 8. Propose a status update (status, title, text). Call post_status_update only after approval:

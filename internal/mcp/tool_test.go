@@ -236,6 +236,7 @@ func TestUntrustedText(t *testing.T) {
 			"get_board": {"boardId": board2}, "get_card": {"cardId": card}, "list_cards": {"boardId": board2, "view": "full"},
 			"list_comments":   {"cardId": card},
 			"list_checklists": {"cardId": card}, "list_labels": {"boardId": board2}, "list_board_activity": {"boardId": board2},
+			"get_board_digest": {"boardId": board2}, "get_workspace_digest": {"workspaceId": w.workspace},
 			"search_cards": {"q": "rules"},
 			"update_card":  {"cardId": card, "done": true}, "list_boards": {},
 		} {
