@@ -154,7 +154,7 @@ func (p *Person) ToolOf(rpc RPCResponse) ToolResponse {
 	}
 	a.Data = structured["data"]
 	if _, ok := structured["data"]; !ok && !a.Failed {
-		p.T.Errorf("tools/call: got the structured content %v, want data, as the output schema requires", structured)
+		p.T.Errorf("tools/call: got the structured content %v, want data", structured)
 	}
 	a.Next, _ = structured["nextCursor"].(string)
 	if v, ok := structured["boardVersion"].(float64); ok {

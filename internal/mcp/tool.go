@@ -55,9 +55,10 @@ func titleOf(name string) string {
 	return strings.ToUpper(words[:1]) + words[1:]
 }
 
-// resultSchema is the schema of the structured content. It leaves out the fields of the
-// data, to save tokens; the OpenAPI document describes them.
-var resultSchema = jsonObject{"type": "object", "required": []string{"data"}}
+// resultSchema is the schema of the structured content. It leaves out the fields, to save
+// tokens; the OpenAPI document describes them. It does not require data, because some clients
+// check errors against the schema as well.
+var resultSchema = jsonObject{"type": "object"}
 
 // schema returns the schema of the input. It is one object without references.
 func (t *tool) schema(r *op.Registry, filters []string) (jsontext.Value, error) {
