@@ -68,14 +68,14 @@ run: build ## build and serve http://127.0.0.1:8080 with demo data in ./data
 # so three packages run four tests each at the same time. `make check` runs vet.
 # Some tests need other tools: iproute2 creates networks for the address guard of
 # webhooks, an npm library verifies signatures, docs/webhooks.md uses curl, jq and
-# openssl, systemd-analyze checks the unit files, and files are stored in a real S3
-# server.
+# openssl, systemd-analyze checks the unit files, files are stored in a real S3
+# server, and the official conformance suite and popular clients call /mcp.
 GOTEST := go run ./tools/gotest
 GOTEST_FLAGS := -count=1 -vet=off -p 3 -parallel 4
 # The tests that test-go leaves out.
 SKIP ?= ^TestSystem
 .PHONY: test-go
-test-go: tools/node_modules/.installed tools/bin/versitygw ## run the Go tests on SQLite and PostgreSQL
+test-go: tools/node_modules/.installed tools/mcp/node_modules/.installed tools/bin/versitygw ## run the Go tests on SQLite and PostgreSQL
 	@tools/need go postgresql pgbouncer iproute2 curl jq openssl strace systemd promtool
 	tools/with-postgres $(GOTEST) $(GOTEST_FLAGS) -timeout 30m -skip '$(SKIP)' $(TESTFLAGS) $(PACKAGES)
 
@@ -87,10 +87,9 @@ test-race: tools/bin/versitygw ## run the Go tests of packages with goroutines, 
 	@tools/need go gcc postgresql pgbouncer iproute2 curl jq openssl strace systemd promtool
 	CGO_ENABLED=1 tools/with-postgres $(GOTEST) $(RACE) $(GOTEST_FLAGS) -timeout 60m -skip '^Test(System|Golden)|./postgres|././postgres' $(TESTFLAGS) $(RACE_PACKAGES)
 
-# These tests kill and restart real servers, run for long or in large files, and test
-# /mcp with the official conformance suite and popular clients.
+# These tests kill and restart real servers, and run for long or in large files.
 .PHONY: test-system
-test-system: tools/mcp/node_modules/.installed ## run the long tests of the whole program: kills, restarts, large files, MCP clients
+test-system: ## run the long tests of the whole program: kills, restarts, large files
 	@tools/need go gcc postgresql curl strace
 	tools/with-postgres $(GOTEST) $(GOTEST_FLAGS) -timeout 60m -run '^TestSystem' $(TESTFLAGS) ./cmd/cardwall ./internal/transfer
 

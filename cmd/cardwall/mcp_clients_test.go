@@ -19,11 +19,11 @@ import (
 	"cardwall/internal/apptest"
 )
 
-// TestSystemMCPClients connects popular MCP clients to the server, with a token and with a person's
+// TestMCPClients connects popular MCP clients to the server, with a token and with a person's
 // consent. The clients make the calls that an agent makes (see tools/mcp/visit.mjs). In the names
 // of the subtests, the legacy era is protocol version 2025-11-25, and the modern era is 2026-07-28.
 // The test starts more than twenty Node.js programs, which takes most of its time.
-func TestSystemMCPClients(t *testing.T) {
+func TestMCPClients(t *testing.T) {
 	t.Parallel()
 	modules := mcpModules(t)
 	address := apptest.ReserveAddress(t)

@@ -30,12 +30,12 @@ const (
 	mcpUnsupported = "testdata/mcp-unsupported.txt"
 )
 
-// TestSystemMCPConformance runs the official conformance suite against a build of the program that
+// TestMCPConformance runs the official conformance suite against a build of the program that
 // contains the fixtures that the suite calls. Checks that do not succeed must be listed in
 // testdata/mcp-unsupported.txt with a status and a reason, and listed checks must have that status.
 // The "Check conformance" section of docs/mcp.md shows the result. With UPDATE_GOLDEN=1, the test
 // rewrites the section. Most of its time, it builds that program and waits for the suite.
-func TestSystemMCPConformance(t *testing.T) {
+func TestMCPConformance(t *testing.T) {
 	t.Parallel()
 	modules := mcpModules(t)
 	binary := program(t, "-tags", "conformance")
@@ -368,7 +368,7 @@ func reasons(t *testing.T, each func(reason, revision, status, scenario, check s
 func compareConformance(t *testing.T, modules string, listed unsupportedChecks, results map[string]*suiteResult) {
 	const heading = "## Check conformance\n"
 	var b strings.Builder
-	fmt.Fprintf(&b, heading+"\n`make test-system` runs the official conformance suite (`@modelcontextprotocol/conformance`\n"+
+	fmt.Fprintf(&b, heading+"\n`make test` runs the official conformance suite (`@modelcontextprotocol/conformance`\n"+
 		"%s). The suite calls its own tools, resources and prompts, so it runs against a build\n"+
 		"that contains them (`go build -tags conformance`, `internal/conformance`). Release builds don't\n"+
 		"contain them. The handler, the tokens and the limits are the same in both builds:\n\n"+
