@@ -61,7 +61,7 @@ func (e *Endpoint) call(ctx context.Context, t *tool, object []byte) (out outcom
 		}
 		return success(body)
 	}
-	columns, object, err := t.columns(object)
+	seen, object, err := t.view(object)
 	if err != nil {
 		return e.refused(ctx, t, req, err)
 	}
@@ -69,14 +69,17 @@ func (e *Endpoint) call(ctx context.Context, t *tool, object []byte) (out outcom
 	if err != nil {
 		return e.refused(ctx, t, req, err)
 	}
+	if err := e.refusePart(ctx, t, call); err != nil {
+		return e.refused(ctx, t, req, err)
+	}
 	call.Wait = jobWait
 	result, err := e.Engine.Do(ctx, call)
 	var body []byte
 	if err == nil {
-		body, err = e.render(ctx, columns, result.Body)
+		body, err = e.render(ctx, seen, result.Body)
 	}
 	if err == nil {
-		out, err = e.limitSize(ctx, t, call, columns, success(body))
+		out, err = e.limitSize(ctx, t, call, seen, success(body))
 	}
 	if err != nil {
 		e.refund(req, t, err)
@@ -89,13 +92,17 @@ func (e *Endpoint) call(ctx context.Context, t *tool, object []byte) (out outcom
 }
 
 // render returns the body of a response as an assistant sees it: with a warning, without hidden
-// characters and, if there are columns, with its cards as a table.
-func (e *Endpoint) render(ctx context.Context, columns []string, body []byte) (_ []byte, err error) {
+// characters, and in a view.
+func (e *Endpoint) render(ctx context.Context, v view, body []byte) (_ []byte, err error) {
 	body = stripHiddenJSON(body)
-	if columns != nil {
-		if body, err = e.inTable(ctx, columns, body); err != nil {
-			return nil, err
-		}
+	switch {
+	case v.columns != nil:
+		body, err = e.inTable(ctx, v.columns, body)
+	case v.textFrom > 0:
+		body, err = textsFrom(body, v.textFrom)
+	}
+	if err != nil {
+		return nil, err
 	}
 	return slices.Concat([]byte(`{"notice":"`+untrustedData+`",`), body[len("{"):]), nil
 }

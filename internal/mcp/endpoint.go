@@ -42,6 +42,7 @@ type Endpoint struct {
 	toolsets   toolsets
 	lookup     *op.Operation // see newLookups
 	listNames  *op.Operation // see newLookups
+	wholeText  *op.Operation // see newLookups
 	sdk        http.Handler
 	serverInfo []byte // name and version of the server, as JSON
 
@@ -60,7 +61,7 @@ func New(c Config) (*Endpoint, error) {
 		return nil, fmt.Errorf("parse the base URL: %w", err)
 	}
 	e := &Endpoint{Config: c, base: base, tools: map[string]*tool{}, clients: clients{known: map[string]bool{}}}
-	e.lookup, e.listNames = newLookups()
+	e.lookup, e.listNames, e.wholeText = newLookups()
 	e.readers.New, e.buffers.New = newReader, func() any { return new([]byte) }
 	e.serverInfo = appendText([]byte(`{"name":"cardwall","title":"Cardwall","version":`), []byte(c.Version))
 	e.serverInfo = append(appendText(append(e.serverInfo, `,"websiteUrl":`...), []byte(c.BaseURL)), '}')

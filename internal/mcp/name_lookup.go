@@ -27,15 +27,16 @@ type lookupInput struct {
 	References references `json:"references"`
 }
 
-// newLookups returns the operation that replaces names with ids, and the one that returns the
-// names of lists. They are in a registry of their own, because they are not part of any API.
-// They run in the engine like others, as the caller.
-func newLookups() (ids, listNames *op.Operation) {
+// newLookups returns the operations that replace names with ids, return the names of lists, and
+// return a text. They are in a registry of their own, because they are not part of any API. They
+// run in the engine like others, as the caller.
+func newLookups() (ids, listNames, text *op.Operation) {
 	r := op.NewRegistry()
 	r.In("Names", "Records by name.")
 	op.Query(r, "look_up_names", "POST /names", "Look up names.", lookUp)
 	op.Query(r, "name_lists", "POST /list-names", "Look up the names of lists.", namesOfLists)
-	return r.Named("look_up_names"), r.Named("name_lists")
+	op.Query(r, "read_text", "POST /text", "Read a text.", wholeText)
+	return r.Named("look_up_names"), r.Named("name_lists"), r.Named("read_text")
 }
 
 // lookup is one lookup of names. Its fields cache what it has read.

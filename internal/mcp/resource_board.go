@@ -148,8 +148,8 @@ func (c *boardContent) addBoard(detail jsonObject) (missing []string) {
 		delete(c.Board, "description") // so that an assistant does not write the beginning back as the description
 		all := []rune(text)
 		short := all[:min(len(all), maxResult/32)]
-		c.Board["descriptionBeginning"] = string(short)
-		missing = append(missing, fmt.Sprintf("descriptionBeginning has %d of the %d characters of the description: "+
+		c.Board["descriptionPart"] = string(short)
+		missing = append(missing, fmt.Sprintf("descriptionPart has %d of the %d characters of the description: "+
 			"get_board with boardId returns all", len(short), len(all)))
 	}
 	return missing

@@ -199,8 +199,8 @@ func TestBoardResourceWithLongTexts(t *testing.T) {
 		if len(b.Lists) != 13 || len(b.Labels) < 60 || len(b.Labels) >= 300 {
 			t.Errorf("got %d lists and %d labels, want 13 lists and 60 to 299 labels", len(b.Lists), len(b.Labels))
 		}
-		if beginning, _ := b.Board["descriptionBeginning"].(string); b.Board["description"] != nil || len(beginning) < 1000 {
-			t.Errorf("got the board %.300v, want descriptionBeginning instead of description", b.Board)
+		if beginning, _ := b.Board["descriptionPart"].(string); b.Board["description"] != nil || len(beginning) < 1000 {
+			t.Errorf("got the board %.300v, want descriptionPart instead of description", b.Board)
 		}
 		for _, want := range []string{fmt.Sprintf("%d of 300 labels", len(b.Labels)), "list_labels", "of the 8000 characters", "get_board"} {
 			if !strings.Contains(b.More, want) {

@@ -124,15 +124,13 @@ func (e *Endpoint) cardResource(ctx context.Context, boardID, cardID string) ([]
 	return encodeContent(out)
 }
 
-// shortCard returns a shortened card and a list of its omitted parts. A truncated
-// description is named descriptionBeginning, so that an assistant does not write it
-// back as the description.
+// shortCard returns a shortened card and a list of its omitted parts.
 func shortCard(card jsonObject) (jsonObject, []string, error) {
 	var omitted []string
 	out, err := shorten(card, func(o outcome) bool {
 		return fitsResource(outcome{text: append(o.text, make([]byte, reservedSize)...)})
 	},
-		func(all []string) string { omitted = all; return "" })
+		func(all []string, _ int) string { omitted = all; return "" })
 	if err != nil {
 		return nil, nil, err
 	}
@@ -141,10 +139,6 @@ func shortCard(card jsonObject) (jsonObject, []string, error) {
 		return nil, nil, fmt.Errorf("decode a shortened card: %w", err)
 	}
 	delete(short, "shortened")
-	if short["description"] != card["description"] {
-		short["descriptionBeginning"] = short["description"]
-		delete(short, "description")
-	}
 	const named = 8
 	if len(omitted) > named {
 		omitted = append(slices.Clone(omitted[:named]), fmt.Sprintf("and %d more", len(omitted)-named))

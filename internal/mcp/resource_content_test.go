@@ -68,11 +68,11 @@ func TestShortenedDescriptionHasAnotherName(t *testing.T) {
 		w.ada.Must("update_card", fields{"cardId": w.card, "description": text})
 		c := w.readResource(w.ada, apptest.Stateless, "service://boards/"+w.board+"/cards/"+w.card)
 		record, _ := c["card"].(map[string]any)
-		beginning, _ := record["descriptionBeginning"].(string)
+		beginning, _ := record["descriptionPart"].(string)
 		more, _ := c["more"].(string)
 		if _, ok := record["description"]; ok || !strings.HasPrefix(text, strings.TrimSuffix(beginning, "…")) || len(beginning) < 1000 ||
 			!strings.Contains(more, "of 16000 characters") || !strings.Contains(more, "get_card") {
-			t.Errorf("got the card %.300v, more %q; want descriptionBeginning instead of description", record, more)
+			t.Errorf("got the card %.300v, more %q; want descriptionPart instead of description", record, more)
 		}
 	})
 }

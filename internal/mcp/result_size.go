@@ -43,7 +43,7 @@ func (o outcome) excess(stateless bool) float64 {
 // limitSize reduces an outcome to the maximum size. A page is read again with a smaller
 // limit, so that its cursor continues after the last remaining record. Other results
 // are shortened. The shortened field lists the omitted parts and says how to get them.
-func (e *Endpoint) limitSize(ctx context.Context, t *tool, call op.Call, columns []string, out outcome) (outcome, error) {
+func (e *Endpoint) limitSize(ctx context.Context, t *tool, call op.Call, v view, out outcome) (outcome, error) {
 	stateless := requestOf(ctx).stateless
 	excess := out.excess(stateless)
 	if excess <= 1 {
@@ -61,7 +61,7 @@ func (e *Endpoint) limitSize(ctx context.Context, t *tool, call op.Call, columns
 		if err != nil {
 			return out, err
 		}
-		body, err := e.render(ctx, columns, fewer.Body)
+		body, err := e.render(ctx, v, fewer.Body)
 		if err != nil {
 			return out, err
 		}
@@ -81,7 +81,9 @@ func (e *Endpoint) limitSize(ctx context.Context, t *tool, call op.Call, columns
 		return out, nil
 	}
 	fits := func(o outcome) bool { return o.excess(stateless) <= 1 }
-	return shorten(result, fits, func(omitted []string) string { return t.shortenedText(omitted, e.linkTo(call)) })
+	return shorten(result, fits, func(omitted []string, textLimit int) string {
+		return t.shortenedText(omitted, v.textFrom+textLimit, e.linkTo(call))
+	})
 }
 
 // recordsIn returns the records or the rows of a page.
@@ -98,15 +100,12 @@ func recordsIn(result map[string]any) []any {
 // fits returns true or the smallest limits have been applied. It sets the shortened
 // field to the text that explain returns for the omitted parts.
 func shorten(
-	result map[string]any, fits func(outcome) bool, explain func(omitted []string) string,
+	result map[string]any, fits func(outcome) bool, explain func(omitted []string, textLimit int) string,
 ) (out outcome, err error) {
-	for _, limit := range []lengthLimits{{4000, 200}, {2000, 100}, {1000, 50}, {500, 25}, {200, 10}, {100, 5}} {
+	for _, limit := range lengthSteps {
 		var omitted []string
-		short := map[string]any{}
-		for _, name := range slices.Sorted(maps.Keys(result)) {
-			short[name] = limit.truncate(name, result[name], &omitted)
-		}
-		short["shortened"] = explain(omitted)
+		short := limit.truncateFields("", result, &omitted)
+		short["shortened"] = explain(omitted, limit.text)
 		if out, err = encodeOutcome(short); err != nil || fits(out) {
 			return out, err
 		}
@@ -154,9 +153,13 @@ func omittedText(omitted []string) string {
 	return "Shortened to stay below the maximum size: " + strings.Join(omitted, "; ") + "."
 }
 
-// shortenedText describes the omitted parts of a tool's result and how to get them.
-func (t *tool) shortenedText(omitted []string, link string) string {
+// shortenedText describes the omitted parts of a tool's result and how to get them. Texts end
+// before the character textEnd.
+func (t *tool) shortenedText(omitted []string, textEnd int, link string) string {
 	text := omittedText(omitted) + " Next: ask for less (" + t.narrowerInput() + ")"
+	if slices.Contains(textTools, t.Name) {
+		text += fmt.Sprintf(", read on with %s %d", textFromField, textEnd)
+	}
 	if t.ReadOnly {
 		text += ", or fetch the complete result with the same token from " + link
 	}
@@ -180,6 +183,9 @@ func (e *Endpoint) linkTo(call op.Call) string {
 // lengthLimits limits the length of strings (in characters) and arrays (in elements).
 type lengthLimits struct{ text, array int }
 
+// lengthSteps are the limits that shorten tries.
+var lengthSteps = []lengthLimits{{8000, 400}, {4000, 200}, {2000, 100}, {1000, 50}, {500, 25}, {200, 10}, {100, 5}}
+
 func (c lengthLimits) truncate(path string, v any, omitted *[]string) any {
 	switch v := v.(type) {
 	case string:
@@ -200,11 +206,20 @@ func (c lengthLimits) truncate(path string, v any, omitted *[]string) any {
 		}
 		return out
 	case map[string]any:
-		out := make(map[string]any, len(v))
-		for _, name := range slices.Sorted(maps.Keys(v)) {
-			out[name] = c.truncate(path+"."+name, v[name], omitted)
-		}
-		return out
+		return c.truncateFields(path+".", v, omitted)
 	}
 	return v
+}
+
+// truncateFields truncates the fields of an object. The part of a string has another name.
+func (c lengthLimits) truncateFields(prefix string, object map[string]any, omitted *[]string) map[string]any {
+	out := make(map[string]any, len(object))
+	for _, name := range slices.Sorted(maps.Keys(object)) {
+		short := c.truncate(prefix+name, object[name], omitted)
+		if text, ok := short.(string); ok && text != object[name] {
+			name, short = partName(name), strings.TrimSuffix(text, "…")
+		}
+		out[name] = short
+	}
+	return out
 }

@@ -116,6 +116,10 @@ func (t *tool) schema(r *op.Registry, filters []string) (jsontext.Value, error) 
 		}
 		write(columns)
 	}
+	if slices.Contains(textTools, t.Name) {
+		write(textFromField)
+		write(jsonObject{"type": "integer"}) // results that need it explain it
+	}
 	if t.Keyed() {
 		write(op.KeyField)
 		write(jsonObject{"type": "string"}) // the instructions explain it

@@ -36,6 +36,13 @@ func (s *commentScan) result() board.Comment {
 	return m
 }
 
+// CommentText returns the text of a comment.
+func (v *View) CommentText(ctx context.Context, id string) (string, error) {
+	var s commentScan
+	err := v.authorized(ctx, board.View, commentLoad, id, s.dest()...)
+	return s.comment.Text, err
+}
+
 // Comment locks the board and loads a comment and its card for a change.
 func (tx *Tx) Comment(ctx context.Context, id string, need board.Capability) (board.Comment, board.Card, error) {
 	var s commentScan
