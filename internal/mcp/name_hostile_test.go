@@ -2,6 +2,7 @@ package mcp_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -81,7 +82,8 @@ func TestUnusualNames(t *testing.T) {
 	})
 }
 
-// The number of names and the number of boards of a call are limited.
+// The number of names in a field and the number of boards of a call are limited. A named board
+// leaves room for 100 cards.
 func TestManyNames(t *testing.T) {
 	bothNamed(t, func(t *testing.T, n *named) {
 		labels := func(count int) fields {
@@ -94,6 +96,10 @@ func TestManyNames(t *testing.T) {
 		n.call(apptest.Stateless, "set_card_labels", labels(100))
 		if text := n.refuses(n.ada, "set_card_labels", labels(101)); !strings.Contains(text, "at most 100 names") {
 			t.Errorf("got %s, want the limit", text)
+		}
+		many := fields{"boardId": "Launch", "cardIds": slices.Repeat([]string{"#1"}, 100), "done": true}
+		if text := n.ada.Tool("update_cards", many).Text; !strings.Contains(text, "must not contain an id twice") {
+			t.Errorf("got %s, want an error of the operation", text)
 		}
 		var cards []string
 		for i := range 10 {

@@ -15,7 +15,7 @@ import (
 // Limits on the names of one call. Exceeding one is an error. They also bound the number of
 // statements.
 const (
-	maxNames      = 100
+	maxNames      = 100  // in one field, because update_cards takes 100 cards of a named board
 	maxNameLength = 1100 // in characters; enough for the names of a board and of a list
 	maxNameBoards = 10   // boards on which the records are
 	maxRecords    = 2000 // boards or archived lists among which a name is looked for
@@ -77,14 +77,14 @@ func lookUp(ctx context.Context, v *store.View, in lookupInput) (lookupInput, er
 			fields = append(fields, field)
 		}
 	}
-	names := 0
 	for _, field := range fields {
+		names := 0
 		for i, text := range l.refs[field] {
 			if !isName(in.Tool, field, text) {
 				continue
 			}
 			if names++; names > maxNames {
-				return in, newNameError(field, nil, "a call takes at most %d names. Use ids for the others.", maxNames)
+				return in, newNameError(field, nil, "a field takes at most %d names. Use ids for the others.", maxNames)
 			}
 			id, err := l.find(ctx, field, text)
 			if err != nil {
