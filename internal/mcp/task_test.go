@@ -3,6 +3,7 @@ package mcp_test
 import (
 	"os"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -27,7 +28,7 @@ func TestAssistantTasks(t *testing.T) {
 	t.Parallel()
 	var mu sync.Mutex
 	figures := map[string][2]int{}
-	all := reportTasks
+	all := slices.Concat(reportTasks, planTasks)
 	world := newOffice(t, t.TempDir()+"/cardwall.db")
 	t.Run("each", func(t *testing.T) {
 		for _, task := range all {
