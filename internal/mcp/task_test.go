@@ -28,7 +28,7 @@ func TestAssistantTasks(t *testing.T) {
 	t.Parallel()
 	var mu sync.Mutex
 	figures := map[string][2]int{}
-	all := slices.Concat(reportTasks, planTasks)
+	all := slices.Concat(changeTasks, reportTasks, planTasks)
 	world := newOffice(t, t.TempDir()+"/cardwall.db")
 	t.Run("each", func(t *testing.T) {
 		for _, task := range all {
