@@ -188,7 +188,7 @@ func TestToolsTakeNames(t *testing.T) {
 					"assignees.1.id", n.bob.ID},
 				{"create_card", fields{"listId": n.doing, "title": "New", "labels": []string{"bug", "Teal"}}, "labels.1.id", n.bug},
 				{"update_cards", fields{"boardId": "Launch", "cardIds": []string{"#2", "1"}, "listId": "To do", "addLabels": []string{"Bug"},
-					"addAssignees": []string{"bob@example.com"}}, "cards.0.id", n.card2},
+					"addAssignees": []string{"bob@example.com"}}, "rows.0.4", "Bob"},
 				{"set_card_assignees", fields{"cardId": "Launch#1", "add": []string{"me"}, "remove": []string{"Bob"}}, "assignees.0.id", n.ada.ID},
 				{"set_card_labels", fields{"cardId": n.card, "add": []string{n.bug}, "remove": []string{"teal"}}, "labels.0.id", n.bug},
 				{"update_label", fields{"labelId": "Launch / Bug", "color": "red"}, "id", n.bug},

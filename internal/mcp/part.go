@@ -37,7 +37,10 @@ type view struct {
 // view returns the view that the arguments of a call select. It also returns the arguments for
 // the operation.
 func (t *tool) view(object []byte) (v view, rest []byte, err error) {
-	if t.hasTable() {
+	switch {
+	case t.Name == updating:
+		return view{columns: updatedColumns}, object, nil
+	case t.hasTable():
 		v.columns, rest, err = t.columns(object)
 		return v, rest, err
 	}

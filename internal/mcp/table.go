@@ -94,6 +94,12 @@ var columnNames = []string{
 
 const defaultColumns = 8
 
+// updating is the tool that changes several cards. Its result has the default columns, and says
+// which cards are archived.
+const updating = "update_cards"
+
+var updatedColumns = append(slices.Clone(columnNames[1:defaultColumns]), "archivedAt")
+
 // columnsField is the argument that selects the columns.
 const columnsField = "fields"
 
@@ -105,9 +111,6 @@ func (t *tool) hasTable() bool {
 // columns returns the columns that the arguments of a call select, or nil if the result is not
 // a table. It also returns the arguments for the operation.
 func (t *tool) columns(object []byte) ([]string, []byte, error) {
-	if !t.hasTable() {
-		return nil, object, nil
-	}
 	given := map[string]jsontext.Value{}
 	if len(object) > 0 && json.Unmarshal(object, &given) != nil {
 		return nil, object, nil // the operation explains it
@@ -160,7 +163,7 @@ func (e *Endpoint) inTable(ctx context.Context, columns []string, body []byte) (
 	)
 	err := json.Unmarshal(body, &response)
 	if err == nil {
-		err = json.Unmarshal(response["data"], &cards)
+		cards, err = cardsIn(response["data"])
 	}
 	if err != nil {
 		return nil, fmt.Errorf("decode cards: %w", err)
@@ -185,6 +188,19 @@ func (e *Endpoint) inTable(ctx context.Context, columns []string, body []byte) (
 		return nil, err
 	}
 	return json.Marshal(response, json.Deterministic(true))
+}
+
+// cardsIn returns the cards of a page or of a change of several cards.
+func cardsIn(data jsontext.Value) ([]card, error) {
+	var page struct {
+		Cards []card `json:"cards"`
+	}
+	if data.Kind() == '{' {
+		err := json.Unmarshal(data, &page)
+		return page.Cards, err
+	}
+	err := json.Unmarshal(data, &page.Cards)
+	return page.Cards, err
 }
 
 // namesOfLists returns the names of the lists and boards of cards, by the id of the list.
