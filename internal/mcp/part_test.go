@@ -67,6 +67,10 @@ func TestPartsDoNotReplaceTexts(t *testing.T) {
 		w.ada.Must("update_card", fields{"cardId": w.card, "description": string(text)})
 		w.ada.Must("update_board", fields{"boardId": w.board, "description": string(text)})
 		comment := w.ada.Must("add_comment", fields{"cardId": w.card, "text": string(text)}).ID()
+		read := w.boardResource().Board["descriptionPart"]
+		if a := w.ada.Tool("update_board", fields{"boardId": w.board, "description": read}); !strings.Contains(a.Message, "is a part of") {
+			t.Errorf("update_board with the part in the resource: got %.300s, want an error", a.Text)
+		}
 		for _, c := range []struct{ tool, id, record, field string }{
 			{"update_card", "cardId", w.card, "description"}, {"update_board", "boardId", w.board, "description"},
 			{"edit_comment", "commentId", comment, "text"},

@@ -54,6 +54,10 @@ var rowColumns = []string{"number", "title", "labels", "assignees", "due", "done
 const (
 	typicalRow = 100 // estimated bytes per card, before any card has been read
 	cursorSize = 200 // bytes reserved for the cursor of a list
+
+	// boardPart is the number of characters of a long description; a multiple of a step, so
+	// that update_board recognizes it.
+	boardPart = 1800
 )
 
 // names gives each record a different name.
@@ -147,7 +151,7 @@ func (c *boardContent) addBoard(detail jsonObject) (missing []string) {
 	if len(text) > maxResult/8 {
 		delete(c.Board, "description") // so that an assistant does not write the beginning back as the description
 		all := []rune(text)
-		short := all[:min(len(all), maxResult/32)]
+		short := all[:min(len(all), boardPart)]
 		c.Board["descriptionPart"] = string(short)
 		missing = append(missing, fmt.Sprintf("descriptionPart has %d of the %d characters of the description: "+
 			"get_board with boardId returns all", len(short), len(all)))

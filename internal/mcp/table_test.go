@@ -86,4 +86,16 @@ func TestTableTokens(t *testing.T) {
 		t.Errorf("got %d cards in %d calls with %d tokens, want 1000 in at most 5 calls with at most 40,000 tokens", cards, calls+1, sum)
 	}
 	t.Logf("%d tokens for %d cards", sum, cards)
+
+	// Results of the maximum size, even those with many ids, have at most 20,000 tokens.
+	for name, in := range map[string]fields{
+		"list_cards": {"boardId": w.board, "limit": 200, "view": "compact"}, "list_board_activity": {"boardId": w.board, "limit": 200},
+		"search_cards": {"q": "is:open", "limit": 200, "fields": "id,boardId,listId"},
+	} {
+		a := w.ada.Tool(name, in)
+		n := tokens(t, []byte(a.Text))
+		if t.Logf("%s: %d bytes, %d tokens", name, len(a.Text), n); n > 20_000 {
+			t.Errorf("%s: got %d tokens, want at most 20,000", name, n)
+		}
+	}
 }
