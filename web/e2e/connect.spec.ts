@@ -71,6 +71,15 @@ async function post(path: string, form: Record<string, string>) {
   return { status: response.status, body: (await response.json()) as Record<string, unknown> }
 }
 
+/** Calls a tool as an assistant does. */
+async function callTool(token: string, name: string, input: object): Promise<void> {
+  const headers = { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json', Accept: 'application/json' }
+  const message = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name, arguments: input } }
+  const response = await send('/mcp', { headers, body: JSON.stringify(message) })
+  const { result } = (await response.json()) as { result?: { isError?: boolean } }
+  expect(result && !result.isError, `${name}: ${JSON.stringify(result)}`).toBe(true)
+}
+
 const meStatus = async (token: string) =>
   (await fetch(`${server().url}/api/public/v1/me`, { headers: { Authorization: `Bearer ${token}` } })).status
 
@@ -347,7 +356,11 @@ test.describe('a new person', () => {
     await expectAccessible(page)
   })
 
-  test('signs up and returns to the consent page', async ({ page, client, name }) => {
+  test('signs up, returns to the consent page, and gets a first card from the assistant', async ({
+    page,
+    client,
+    name,
+  }) => {
     const email = `${randomBytes(4).toString('hex')}@example.com`
     await page.goto(client.authorizationUrl())
     await expect(page.getByRole('heading', { name: 'Sign in to Cardwall' })).toBeVisible()
@@ -372,7 +385,15 @@ test.describe('a new person', () => {
     await expect(page.getByRole('main')).toContainText(email)
     await page.getByRole('button', { name: 'Allow' }).click()
     await expect(page.getByRole('heading', { name: 'Back' })).toBeVisible()
-    expect(await meStatus((await client.redeem()).access_token)).toBe(200)
+
+    const { access_token } = await client.redeem()
+    await callTool(access_token, 'create_board', { workspaceId: 'Compilers', name: 'A-0' })
+    await callTool(access_token, 'create_list', { boardId: 'A-0', name: 'To do' })
+    await callTool(access_token, 'create_card', { listId: 'A-0 / To do', title: 'Link the subroutines' })
+    await page.goto('/')
+    await page.getByRole('main').getByRole('link', { name: 'A-0' }).click()
+    await page.getByText('Link the subroutines').click()
+    await expect(page.getByRole('dialog')).toContainText(`Grace Hopper via ${name}`)
   })
 
   test('signs in and returns, and can use another account', async ({ page, client, name }) => {
