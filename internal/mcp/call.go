@@ -61,7 +61,7 @@ func (e *Endpoint) call(ctx context.Context, t *tool, object []byte) (out outcom
 		}
 		return success(body)
 	}
-	seen, object, err := t.view(object)
+	v, object, err := t.view(object)
 	if err != nil {
 		return e.refused(ctx, t, req, err)
 	}
@@ -76,10 +76,10 @@ func (e *Endpoint) call(ctx context.Context, t *tool, object []byte) (out outcom
 	result, err := e.Engine.Do(ctx, call)
 	var body []byte
 	if err == nil {
-		body, err = e.render(ctx, seen, result.Body)
+		body, err = e.render(ctx, v, result.Body)
 	}
 	if err == nil {
-		out, err = e.limitSize(ctx, t, call, seen, success(body))
+		out, err = e.limitSize(ctx, t, call, v, success(body))
 	}
 	if err != nil {
 		e.refund(req, t, err)

@@ -104,7 +104,7 @@ func (e *Endpoint) refusePart(ctx context.Context, t *tool, call op.Call) error 
 		return nil // the operation explains wrong types
 	}
 	part := []rune(strings.TrimSuffix(strings.TrimSuffix(text, "…"), "..."))
-	if len(part) < lengthSteps[len(lengthSteps)-1].text {
+	if len(part) < textStep {
 		return nil
 	}
 	in, err := json.Marshal(textInput{t.Name, call.Arguments.Path(replaced.id)})
@@ -122,19 +122,24 @@ func (e *Endpoint) refusePart(ctx context.Context, t *tool, call op.Call) error 
 		return fmt.Errorf("decode a text: %w", err)
 	}
 	all := []rune(current.Data.Text)
-	left := len(all) - len(part)
-	isPart := left > 0 && (isStep(len(part)) && slices.Equal(part, all[:len(part)]) || isStep(left) && slices.Equal(part, all[left:]))
-	if !isPart {
+	if !isPart(part, all) {
 		return nil
 	}
 	return board.Invalid("%s is a part of the present text, which has %d characters. Write the whole text; %s returns the other parts. "+
-		"To shorten the text to this part on purpose, change it in another place, too.", replaced.field, len(all), textFromField).
+		"If the text should be shortened to this part, change something else in it as well.", replaced.field, len(all), textFromField).
 		In(replaced.field, board.RuleValue)
 }
 
-// isStep reports whether parts of a text begin or end after n characters.
-func isStep(n int) bool {
-	return slices.ContainsFunc(lengthSteps, func(l lengthLimits) bool { return n%l.text == 0 })
+// isPart reports whether an assistant may have read part as a part of a text. Parts begin after a
+// multiple of textStep characters. They are as long as such a multiple, or end with the text.
+func isPart(part, all []rune) bool {
+	for from := 0; from+len(part) <= len(all); from += textStep {
+		end := from + len(part)
+		if slices.Equal(part, all[from:end]) && (end == len(all) || len(part)%textStep == 0) {
+			return len(part) < len(all)
+		}
+	}
+	return false
 }
 
 // textInput identifies a text that a tool replaces.

@@ -77,6 +77,7 @@ func TestPartsDoNotReplaceTexts(t *testing.T) {
 		} {
 			for _, part := range []string{
 				string(text[:8000]), string(text[:4000]) + "…", string(text[:100]) + "...", string(text[8000:]), string(text[16_000:]),
+				string(text[4000:8000]), string(text[8000:12_000]) + "…",
 			} {
 				a := w.ada.Tool(c.tool, fields{c.id: c.record, c.field: part})
 				if a.Code != board.CodeInvalidRequest || !strings.Contains(a.Message, "is a part of the present text") {
@@ -84,7 +85,7 @@ func TestPartsDoNotReplaceTexts(t *testing.T) {
 				}
 			}
 			for _, whole := range []string{
-				string(text[:8000]) + " and no more", string(text), string(text[:7001]), strings.Repeat("new ", 1000), "short",
+				string(text[:8000]) + " and no more", string(text), string(text[:7001]), string(text[4001:8001]), strings.Repeat("new ", 1000), "short",
 			} {
 				if a := w.ada.Tool(c.tool, fields{c.id: c.record, c.field: whole}); a.Failed {
 					t.Errorf("%s with %d characters: got %.300s, want success", c.tool, len([]rune(whole)), a.Text)

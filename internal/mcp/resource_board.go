@@ -55,9 +55,8 @@ const (
 	typicalRow = 100 // estimated bytes per card, before any card has been read
 	cursorSize = 200 // bytes reserved for the cursor of a list
 
-	// boardPart is the number of characters of a long description; a multiple of a step, so
-	// that update_board recognizes it.
-	boardPart = 1800
+	// boardPart is the number of characters that are included of a long description.
+	boardPart = 18 * textStep
 )
 
 // names gives each record a different name.

@@ -183,8 +183,11 @@ func (e *Endpoint) linkTo(call op.Call) string {
 // lengthLimits limits the length of strings (in characters) and arrays (in elements).
 type lengthLimits struct{ text, array int }
 
-// lengthSteps are the limits that shorten tries.
-var lengthSteps = []lengthLimits{{8000, 400}, {4000, 200}, {2000, 100}, {1000, 50}, {500, 25}, {200, 10}, {100, 5}}
+// textStep divides the lengths at which texts are cut.
+const textStep = 100
+
+// lengthSteps are the limits that shorten tries. Those of texts are multiples of textStep.
+var lengthSteps = []lengthLimits{{8000, 400}, {4000, 200}, {2000, 100}, {1000, 50}, {500, 25}, {200, 10}, {textStep, 5}}
 
 func (c lengthLimits) truncate(path string, v any, omitted *[]string) any {
 	switch v := v.(type) {

@@ -53,7 +53,7 @@ type card struct {
 	URL         string  `json:"url"`
 }
 
-// cardColumns returns the value of each column that a table can have.
+// cardColumns are the columns that a table can have. The functions return their values.
 var cardColumns = map[string]func(c card, names store.NamedList) any{
 	"board":       func(_ card, names store.NamedList) any { return textOrNull(names.Board) },
 	"number":      func(c card, _ store.NamedList) any { return c.Number },
