@@ -60,8 +60,17 @@ func TestToolsMatchREST(t *testing.T) {
 					t.Errorf("%s: got link %v, want %s", o.Name, tool.Get("link"), want)
 				}
 			}
-			if x, y := a.normalized(restBody), b.normalized(toolBody); x != y && o.Name != "update_cards" { // it returns a table
+			if x, y := a.normalized(restBody), b.normalized(toolBody); x != y && o.Name != "update_cards" {
 				t.Errorf("%s: got\n%s\nover REST and\n%s\nas a tool, want no difference", o.Name, x, y)
+			}
+			if o.Name == "update_cards" { // as a tool, it returns a table
+				var want []any
+				for _, card := range rest.Get("cards").([]any) {
+					want = append(want, card.(map[string]any)["title"])
+				}
+				if got := tool.Column("title"); !slices.Equal(got, want) || len(want) == 0 {
+					t.Errorf("%s: got the titles %v, want %v", o.Name, got, want)
+				}
 			}
 			for i, x := range a.newRows() {
 				if y := b.newRows()[i]; !reflect.DeepEqual(x, y) {

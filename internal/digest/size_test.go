@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"github.com/go-json-experiment/json"
-	"github.com/tiktoken-go/tokenizer"
 
 	"cardwall/internal/apptest"
 	"cardwall/internal/board"
@@ -17,20 +16,6 @@ import (
 )
 
 const maxTokens = 4000
-
-// tokens returns the number of tokens of a text in the vocabulary o200k_base.
-func tokens(t testing.TB, text string) int {
-	t.Helper()
-	codec, err := tokenizer.Get(tokenizer.O200kBase)
-	if err != nil {
-		t.Fatal(err)
-	}
-	n, err := codec.Count(text)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return n
-}
 
 // alphabets are the characters of names and titles. The first letters of "rare" form no pair that
 // is one token.
@@ -161,7 +146,7 @@ func TestCost(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			n, estimate := tokens(t, string(quoted[1:len(quoted)-1])), float64(digest.Cost(s))/3
+			n, estimate := apptest.Tokens(t, string(quoted[1:len(quoted)-1])), float64(digest.Cost(s))/3
 			if least = min(least, estimate/float64(n)); estimate < float64(n) {
 				t.Errorf("%s: got the estimate %.1f for %d tokens of %q, want at least as many", name, estimate, n, s)
 			}
@@ -215,7 +200,7 @@ func TestOrdinarySize(t *testing.T) {
 func requireSmall(t *testing.T, w *world, name string, in fields, items int) apptest.ToolResponse {
 	t.Helper()
 	a := w.ada.Tool(name, in)
-	n, found := tokens(t, a.Text), strings.Count(a.Text, `"by":`)
+	n, found := apptest.Tokens(t, a.Text), strings.Count(a.Text, `"by":`)
 	t.Logf("%s: %d tokens, %d bytes, %d items", name, n, len(a.Text), found)
 	if n > maxTokens || found < items || strings.ContainsRune(a.Text, '\ufffd') {
 		t.Errorf("%s: got %d tokens and %d items, want at most %d tokens and at least %d items: %.2000s", name, n, found, maxTokens, items,

@@ -48,7 +48,7 @@ func TestDocumentedCosts(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if actual := tokens(t, list.Result.Tools); actual < documented*9/10 || actual > documented*11/10 {
+		if actual := apptest.Tokens(t, string(list.Result.Tools)); actual < documented*9/10 || actual > documented*11/10 {
 			t.Errorf("docs/mcp.md, scopes %s: got %d tokens, want about %d", name, documented, actual)
 		}
 	}

@@ -223,7 +223,7 @@ func TestBoardResourceTokens(t *testing.T) {
 	size := func() int {
 		text, _ := w.ada.RPC(apptest.Stateless, "resources/read",
 			fields{"uri": "service://boards/" + w.board}).Result["contents"].([]any)[0].(map[string]any)["text"].(string)
-		return tokens(t, []byte(text))
+		return apptest.Tokens(t, text)
 	}
 	add := func(n int) {
 		for i := range n {

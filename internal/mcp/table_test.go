@@ -75,7 +75,7 @@ func TestTableTokens(t *testing.T) {
 	calls, sum, cards := 0, 0, 0
 	for in := (fields{"boardId": w.board, "limit": 200}); ; calls++ {
 		a := w.ada.Tool("list_cards", in)
-		sum += tokens(t, []byte(a.Text))
+		sum += apptest.Tokens(t, a.Text)
 		cards += len(a.Column("number"))
 		if a.Next == "" {
 			break
@@ -93,7 +93,7 @@ func TestTableTokens(t *testing.T) {
 		"search_cards": {"q": "is:open", "limit": 200, "fields": "id,boardId,listId"},
 	} {
 		a := w.ada.Tool(name, in)
-		n := tokens(t, []byte(a.Text))
+		n := apptest.Tokens(t, a.Text)
 		if t.Logf("%s: %d bytes, %d tokens", name, len(a.Text), n); n > 20_000 {
 			t.Errorf("%s: got %d tokens, want at most 20,000", name, n)
 		}

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"cardwall/internal/apptest"
 )
 
 // The limits for a task.
@@ -38,7 +40,7 @@ func TestAssistantTasks(t *testing.T) {
 				a.before = a.cards()
 				a.hear("me " + task.said) // the instructions name me
 				task.do(a)
-				got := [2]int{a.calls, tokens(t, []byte(a.context.String()))}
+				got := [2]int{a.calls, apptest.Tokens(t, a.context.String())}
 				t.Logf("%d calls, %d tokens", got[0], got[1])
 				if got[0] > maxTaskCalls || got[1] > maxTaskTokens {
 					t.Errorf("got %d calls and %d tokens, want at most %d and %d",

@@ -39,7 +39,7 @@ func TestAddressSelectsTools(t *testing.T) {
 		if err := json.Unmarshal(core.Raw, &list); err != nil {
 			t.Fatal(err)
 		}
-		if n, count := tokens(t, list.Result.Tools), len(toolNames(t, core)); n > 5000 || count < 20 || count > 30 {
+		if n, count := apptest.Tokens(t, string(list.Result.Tools)), len(toolNames(t, core)); n > 5000 || count < 20 || count > 30 {
 			t.Errorf("core in %s: got %d tools with %d tokens, want 20 to 30 tools with at most 5,000", revision, count, n)
 		}
 		read := toolNames(t, listTools(t, w.ada.With(board.ScopeRead), revision, "tools=read"))
