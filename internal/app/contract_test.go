@@ -203,8 +203,10 @@ func TestScopes(t *testing.T) {
 					}
 					a := p.CallWith(o.Name, in, header)
 					if a.Status != http.StatusForbidden || a.Code != board.CodeInsufficientScope ||
-						!strings.Contains(a.Message, string(o.Scope)) {
-						t.Errorf("%s without the scope %s: got status %d, body %s; want 403 insufficient_scope", o.Name, o.Scope, a.Status, a.Raw)
+						!strings.Contains(a.Message, string(o.Scope)) || !strings.Contains(a.Header.Get("WWW-Authenticate"),
+						`error="insufficient_scope", scope="`+board.ScopeText(board.WorkScopes())) {
+						t.Errorf("%s without the scope %s: got status %d, body %s, headers %v; want 403 insufficient_scope with a challenge",
+							o.Name, o.Scope, a.Status, a.Raw, a.Header)
 					}
 				}
 			}

@@ -70,6 +70,7 @@ type Caller struct {
 	UserID      string  // empty for the system, and for callers without an account
 	TokenID     string  // empty if no token was used
 	TokenName   string  // the name given by its owner, or that of the connected app
+	Connected   bool    // the token belongs to a connected app
 	SessionID   string  // empty if the caller is not signed in with a browser
 	Scopes      []Scope // the scopes of the token; all scopes for a session
 	WorkspaceID string  // if not empty, the only workspace that the token can reach
@@ -134,5 +135,7 @@ func (c Caller) Needs(s Scope, what string) error {
 	if c.Has(s) {
 		return nil
 	}
-	return Refuse(CodeInsufficientScope, "%s requires a token with the %s scope.", what, s)
+	f := Refuse(CodeInsufficientScope, "%s requires a token with the %s scope.", what, s)
+	f.Scope = s
+	return f
 }

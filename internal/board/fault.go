@@ -111,6 +111,7 @@ type Fault struct {
 	Reason     Reason   // empty for most errors
 	Details    []Detail // the invalid fields of an invalid_request
 	Cause      Cause
+	Scope      Scope         // the missing scope, for insufficient_scope
 	Rate       *Rate         // the exceeded budget, if it is known only inside the operation; otherwise nil
 	RetryAfter time.Duration // for rate_limited, unavailable and CauseInFlight; otherwise zero
 }

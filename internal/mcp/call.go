@@ -113,7 +113,11 @@ func (e *Endpoint) refused(ctx context.Context, t *tool, req *request, err error
 	if n, ok := errors.AsType[*nameError](err); ok {
 		candidates = n.candidates
 	}
-	return refusal(e.faultOf(ctx, t.Name, req, err), candidates...)
+	f := e.faultOf(ctx, t.Name, req, err)
+	if f.Code == board.CodeInsufficientScope && req.caller.Connected {
+		req.challenge = f
+	}
+	return refusal(f, candidates...)
 }
 
 // refund undoes the rate-limit count of a call that another limit refused.

@@ -136,6 +136,7 @@ type request struct {
 	selected  selection
 	stateless bool // whether its revision is statelessVersion
 	writer    http.ResponseWriter
+	challenge *board.Fault // a missing scope for which a connected app can ask; nil for none
 }
 
 type requestKey struct{}

@@ -12,7 +12,10 @@ import (
 	"strings"
 	"time"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"cardwall/internal/board"
+	"cardwall/internal/session"
 )
 
 const (
@@ -69,7 +72,10 @@ func (e *Endpoint) Serve(w http.ResponseWriter, r *http.Request, caller board.Ca
 // respond handles a message and writes the response as JSON.
 func (e *Endpoint) respond(w http.ResponseWriter, r *http.Request, body []byte) {
 	if d, ok := e.directCall(r, body); ok {
-		e.writeResult(w, d.id, d.stateless, e.call(r.Context(), d.tool, d.arguments))
+		out := e.call(r.Context(), d.tool, d.arguments)
+		if !e.writeChallenge(w, r, d.id) {
+			e.writeResult(w, d.id, d.stateless, out)
+		}
 		return
 	}
 	m, problem := readMessage(body)
@@ -81,6 +87,18 @@ func (e *Endpoint) respond(w http.ResponseWriter, r *http.Request, body []byte) 
 		return
 	}
 	e.serveSDK(w, r, m, body)
+}
+
+// writeChallenge reports whether a call needs a scope for which its connected app can ask the
+// person, and then writes the response that makes the app do so (MCP 2026-07-28, Authorization,
+// Scope Challenge Handling). An API token cannot get a scope, so its call gets a tool result.
+func (e *Endpoint) writeChallenge(w http.ResponseWriter, r *http.Request, id jsontext.Value) bool {
+	f := requestOf(r.Context()).challenge
+	if f != nil {
+		session.SetChallenge(w.Header(), e.BaseURL, board.MCPPath, f)
+		writeError(w, id, rpcErrorOf(f, http.StatusForbidden))
+	}
+	return f != nil
 }
 
 // onlyEvents reports whether a client accepts a stream of events, but not JSON. Other

@@ -143,6 +143,9 @@ func (e *Endpoint) serveSDK(w http.ResponseWriter, r *http.Request, m message, b
 	r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
 	response := &response{header: w.Header(), status: http.StatusOK}
 	e.sdk.ServeHTTP(response, r)
+	if e.writeChallenge(w, r, m.id) {
+		return
+	}
 	if response.status >= http.StatusBadRequest && !isJSON(w.Header().Get("Content-Type")) {
 		code := int64(jsonrpc.CodeInvalidRequest)
 		if response.status >= http.StatusInternalServerError {

@@ -428,7 +428,7 @@ func errorResponse(status int) *huma.Response {
 		}
 	}
 	switch status {
-	case http.StatusUnauthorized:
+	case http.StatusUnauthorized, http.StatusForbidden:
 		names = append(names, "WWW-Authenticate")
 	case http.StatusConflict, http.StatusTooManyRequests, http.StatusServiceUnavailable:
 		names = append(names, "Retry-After")

@@ -9,20 +9,14 @@ import (
 
 	"cardwall/internal/board"
 	"cardwall/internal/op"
+	"cardwall/internal/session"
 )
 
 // refuse writes the error response for err.
 func (h *handler) refuse(w http.ResponseWriter, r *http.Request, err error) {
 	id := w.Header().Get("X-Request-Id")
 	f := op.FaultOf(r.Context(), h.Log.With("method", methodOf(r), "path", logPath(r)), id, err)
-	if f.Code == board.CodeUnauthenticated {
-		resource := ""
-		if r.URL.Path == board.MCPPath {
-			resource = board.MCPPath // the MCP endpoint has its own metadata (RFC 9728, 3.1)
-		}
-		w.Header().Set("WWW-Authenticate", `Bearer realm="cardwall", scope="`+board.ScopeText(board.WorkScopes())+
-			`", resource_metadata="`+h.BaseURL+`/.well-known/oauth-protected-resource`+resource+`"`)
-	}
+	session.SetChallenge(w.Header(), h.BaseURL, r.URL.Path, f)
 	if f.RetryAfter > 0 {
 		w.Header().Set("Retry-After", board.RetrySeconds(f.RetryAfter))
 	}

@@ -190,9 +190,10 @@ func (v *View) CallerOfToken(ctx context.Context, hash []byte) (c board.Caller, 
 		scopes    string
 		workspace sql.NullString
 	)
-	found, err = v.one(ctx, `SELECT t.id, t.name, t.user_id, t.scopes, t.workspace_id FROM tokens t JOIN users u ON u.id = t.user_id
+	found, err = v.one(ctx, `SELECT t.id, t.name, t.user_id, t.scopes, t.workspace_id,
+		EXISTS (SELECT 1 FROM oauth_grants g WHERE g.token_id = t.id) FROM tokens t JOIN users u ON u.id = t.user_id
 		WHERE t.hash = $1 AND `+tokenValid(2),
-		[]any{hash, int64(v.now)}, &c.TokenID, &c.TokenName, &c.UserID, &scopes, &workspace)
+		[]any{hash, int64(v.now)}, &c.TokenID, &c.TokenName, &c.UserID, &scopes, &workspace, &c.Connected)
 	if err != nil || !found {
 		return board.Caller{}, false, err
 	}

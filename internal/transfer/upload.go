@@ -56,8 +56,8 @@ func (u *Importer) Serve(w http.ResponseWriter, r *http.Request, caller board.Ca
 	}
 	var sentErr error // error already sent as the last line
 	defer func() { u.Metrics.imported(in.format, errors.Join(err, sentErr)) }()
-	if !caller.Has(board.ScopeWrite) {
-		return board.Refuse(board.CodeInsufficientScope, "This requires a token with the write scope.")
+	if err := caller.Needs(board.ScopeWrite, "This"); err != nil {
+		return err
 	}
 	if in.key, err = op.KeyOf(r.Header.Values(op.KeyHeader)); err != nil {
 		return err

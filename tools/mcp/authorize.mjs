@@ -11,7 +11,7 @@ import { once } from 'node:events'
  */
 export async function authorizer(name) {
   let resolveCallback
-  const callback = new Promise((resolve) => (resolveCallback = resolve))
+  let callback = new Promise((resolve) => (resolveCallback = resolve))
   const server = createServer((request, response) => {
     const url = new URL(request.url, 'http://127.0.0.1')
     if (url.pathname !== '/callback') return response.writeHead(404).end()
@@ -20,6 +20,7 @@ export async function authorizer(name) {
   })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
+  server.unref() // do not keep the program running after its work
 
   const saved = { state: crypto.randomUUID() }
   const provider = {
@@ -48,8 +49,10 @@ export async function authorizer(name) {
     saved,
     /** Waits for the redirect and returns its parameters. */
     async redirected() {
+      server.ref()
       const parameters = await callback
-      server.close()
+      server.unref()
+      callback = new Promise((resolve) => (resolveCallback = resolve))
       if (parameters.get('state') !== saved.state) throw new Error('the redirect has an unexpected state')
       return parameters
     },
@@ -79,6 +82,19 @@ export async function connectByConsent(name, open, UnauthorizedError, finish) {
   await client.connect(transport)
   return {
     client,
+    /** Calls a tool that needs another scope, for which the client must ask the person. Reports whether it got the scope. */
+    async steppedUp() {
+      const call = { name: 'trash_board', arguments: { boardId: 'brd_00000000000000000000000000' } }
+      try {
+        await client.callTool(call)
+        return false
+      } catch (error) {
+        if (!(error instanceof UnauthorizedError)) throw error
+      }
+      await finish(transport, await redirected())
+      const result = await client.callTool(call)
+      return saved.tokens.scope === 'read write admin' && result.content[0].text.startsWith('not_found: ')
+    },
     /** Invalidates the access token, so that the client must refresh it. Reports whether it got new tokens. */
     async refreshed() {
       const before = saved.tokens

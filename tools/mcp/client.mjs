@@ -17,13 +17,13 @@ async function open(provider) {
   return { client: new Client({ name, version: '1' }, { versionNegotiation }), transport }
 }
 
-let client, transport, refreshed
+let client, transport, refreshed, steppedUp
 if (process.env.TOKEN) {
   ;({ client, transport } = await open())
   await client.connect(transport)
 } else {
   const finish = (transport, parameters) => transport.finishAuth(parameters)
-  ;({ client, refreshed } = await connectByConsent(name, open, UnauthorizedError, finish))
+  ;({ client, refreshed, steppedUp } = await connectByConsent(name, open, UnauthorizedError, finish))
 }
 const report = await visit(client, title)
 console.log(
@@ -31,6 +31,7 @@ console.log(
     ...report,
     protocol: client.getNegotiatedProtocolVersion(),
     refreshed: (await refreshed?.()) ?? false,
+    steppedUp: (await steppedUp?.()) ?? false,
   }),
 )
 await client.close()
