@@ -15,6 +15,8 @@ func flagHelp() kong.Vars {
 
 		"help_trusted_proxies": "Your own proxies in front of the server, such as 10.0.0.0/8. The server takes the client " +
 			"address for rate limits from their X-Forwarded-For header (default: none).",
+		"help_cors_origins": "Other sites whose pages may use the public API and MCP with a token, such as " +
+			"https://app.example.com (default: none).",
 		"help_sign_up": "Who can create an account: open (anyone), invited (people with an invitation), " +
 			"domains:example.com,… (addresses of these domains, and people with an invitation) or closed (nobody). " +
 			"Default: open if --base-url is a loopback address, otherwise invited.",

@@ -28,6 +28,7 @@ type serveCommand struct {
 	Addr              string        `default:"127.0.0.1:8080" placeholder:"HOST:PORT" help:"Address to listen on (default ${default})."`
 	RateLimits        string        `default:"on" enum:"on,off" help:"Enforce the rate limits of the plans: on or off (default ${default})."`
 	TrustedProxies    []network     `placeholder:"CIDR,…" help:"${help_trusted_proxies}"`
+	CORSOrigins       []string      `placeholder:"ORIGIN,…" help:"${help_cors_origins}"`
 	SignUp            string        `placeholder:"WHO" help:"${help_sign_up}"`
 	Operators         []string      `placeholder:"EMAIL,…" help:"${help_operators}"`
 	Demo              bool          `help:"Create a demo workspace first and print how to sign in."`
@@ -195,6 +196,7 @@ func (s *runningServer) serve(ctx context.Context, front *httpServer, address ne
 func (c *serveCommand) assemble(g *globals) (o server.Options, err error) {
 	unlimited := c.RateLimits == "off"
 	o.BaseURL, o.Version, o.Log, o.SecurityContact = g.BaseURL, apiVersion(), g.log, c.SecurityContact
+	o.Origins = c.CORSOrigins
 	o.Unlimited, o.Proxies, o.Tools = unlimited, prefixes(c.TrustedProxies), extraTools()
 	o.Accounts, err = account.New(account.Options{
 		BaseURL: g.BaseURL, OIDC: c.provider(), SignUp: c.policy, Unlimited: unlimited, Log: g.log,

@@ -17,7 +17,7 @@ import (
 // checkSettings refuses settings that can be parsed but cannot work. It normalizes the
 // base URL.
 func (g *globals) checkSettings() (err error) {
-	if g.BaseURL, err = normalBaseURL(g.BaseURL); err != nil {
+	if g.BaseURL, err = normalOrigin("base-url", g.BaseURL); err != nil {
 		return err
 	}
 	for _, limit := range []struct {
@@ -42,7 +42,7 @@ func (g *globals) checkSettings() (err error) {
 }
 
 // checkSettings refuses settings of the server that can be parsed but cannot work.
-func (c *serveCommand) checkSettings(g *globals) error {
+func (c *serveCommand) checkSettings(g *globals) (err error) {
 	switch pace := c.WebhookPace; {
 	case c.Drain < 0:
 		return errors.New("--drain must not be negative")
@@ -54,6 +54,11 @@ func (c *serveCommand) checkSettings(g *globals) error {
 		return errors.New("--database-replica requires PostgreSQL (--database)")
 	case c.DatabaseReplica != "" && !sqldb.IsPostgres(c.DatabaseReplica):
 		return errors.New("--database-replica must be postgres://…")
+	}
+	for i, origin := range c.CORSOrigins {
+		if c.CORSOrigins[i], err = normalOrigin("cors-origins", origin); err != nil {
+			return err
+		}
 	}
 	policy, err := account.ParseSignUpPolicy(c.SignUp, g.BaseURL)
 	if err != nil {
@@ -96,11 +101,11 @@ func prefixes(networks []network) []netip.Prefix {
 	return out
 }
 
-// normalBaseURL returns a base URL as browsers write an origin (RFC 6454, 6.1): in lower
-// case, without the default port and without a slash at the end. The error does not
-// contain the URL, because it may contain a password.
-func normalBaseURL(text string) (string, error) {
-	const form = "--base-url must be an address such as https://cards.example.com: "
+// normalOrigin returns the address in a flag as browsers write an origin (RFC 6454, 6.1): in
+// lower case, without the default port and without a slash at the end. The error does not
+// contain the address, because it may contain a password.
+func normalOrigin(flag, text string) (string, error) {
+	form := "--" + flag + " must be an address such as https://cards.example.com: "
 	u, err := url.Parse(text)
 	if err != nil {
 		return "", errors.New(form + "it is not a URL")
@@ -117,6 +122,8 @@ func normalBaseURL(text string) (string, error) {
 		return "", errors.New(form + "it must not have a path, because Cardwall needs a host name or a port of its own")
 	case strings.ContainsAny(text, "?#"):
 		return "", errors.New(form + "it must not have a query or a fragment")
+	case strings.Contains(name, "*"):
+		return "", errors.New(form + "wildcards are not supported")
 	case strings.ContainsFunc(name, func(r rune) bool { return r > '~' }):
 		return "", errors.New(form + "its host must be in ASCII, as browsers send it (xn--…)")
 	case notIP == nil && ip.IsUnspecified():

@@ -173,8 +173,8 @@ func TestNormalBaseURL(t *testing.T) {
 		"https://cards.example.com:80": "https://cards.example.com:80", "http://[::1]:8080": "http://[::1]:8080",
 		"http://localhost:8080": "http://localhost:8080", "http://localhost:": "http://localhost",
 	} {
-		if got, err := normalBaseURL(text); err != nil || got != want {
-			t.Errorf("normalBaseURL(%q) = %q (%v), want %q", text, got, err, want)
+		if got, err := normalOrigin("base-url", text); err != nil || got != want {
+			t.Errorf("normalOrigin(%q) = %q (%v), want %q", text, got, err, want)
 		}
 	}
 }
@@ -230,6 +230,8 @@ func TestSettingsThatCannotWorkAreRefused(t *testing.T) {
 		{"webhook-pace", "-1", "--webhook-pace"}, {"webhook-pace", "NaN", "--webhook-pace"}, {"webhook-pace", "Inf", "--webhook-pace"},
 		{"database-replica", "postgres://x", "PostgreSQL"}, {"operators", "ada", "--operators"},
 		{"trusted-proxies", "proxy", "10.0.0.0/8"},
+		{"cors-origins", "https://app.example.com,*", "--cors-origins"}, {"cors-origins", "null", "--cors-origins"},
+		{"cors-origins", "https://*.example.com", "wildcards"},
 	} {
 		// If the setting is accepted, the server fails to listen instead of running forever.
 		status, _, stderr := c.run("", "serve", "--addr=127.0.0.1:99999", "--"+bad.flag+"="+bad.value)

@@ -64,6 +64,7 @@ type Service struct {
 type Options struct {
 	Limits             board.Limits               // zero for the defaults
 	Plan               board.Plan                 // plan of new organizations; "" for the default
+	Origins            []string                   // other sites whose pages may use the public API and MCP
 	RateLimits         bool                       // whether rate limits apply; off for most tests
 	Registry           func() *op.Registry        // nil for the program's own operations
 	Keys               *seal.Keyring              // nil for a key that all tests share, so that a database can be reopened
@@ -181,7 +182,7 @@ func New(t testing.TB, database string, opts Options) *Service {
 	s.openFiles()
 	s.Server, err = server.New(server.Options{
 		DB: s.DB, Accounts: accounts, Programs: programs, Registry: s.Registry, Guard: guard, Spool: s.Spool, Files: s.Files,
-		WebApp: application(t), Tools: opts.Tools, Holder: store.NewID("srv_"), BaseURL: BaseURL, Version: "test",
+		WebApp: application(t), Tools: opts.Tools, Holder: store.NewID("srv_"), BaseURL: BaseURL, Origins: opts.Origins, Version: "test",
 		Unlimited: !opts.RateLimits, Log: log,
 		Waits: server.Waits{
 			Queue: cmp.Or(opts.QueueTime, wideLimit), Job: cmp.Or(opts.JobWait, wideLimit), Call: 2 * wideLimit, Tool: 2 * wideLimit,

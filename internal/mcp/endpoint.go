@@ -24,6 +24,7 @@ type Config struct {
 	Engine   *op.Engine
 	Gate     *session.Gate
 	BaseURL  string
+	Origins  []string // other sites whose pages may send requests, such as "https://app.example.com"
 	Version  string
 	Log      *slog.Logger
 	Extra    func(*sdk.Server) // registers fixtures of the conformance suite; may be nil

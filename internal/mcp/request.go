@@ -128,14 +128,16 @@ func writeEvent(w http.ResponseWriter, r *response) {
 	r.send(w, body)
 }
 
-// checkOrigin rejects requests that a browser sends on behalf of a page on another site.
-// The name in Host needs no check, because such a page does not have the token, and a
-// proxy may replace Host.
+// checkOrigin rejects requests that a browser sends on behalf of a page on another site, unless
+// its origin is allowed. The name in Host needs no check, because such a page does not have the
+// token, and a proxy may replace Host.
 func (e *Endpoint) checkOrigin(r *http.Request) error {
 	for _, header := range r.Header.Values("Origin") {
 		origin, err := url.Parse(header)
-		if err != nil || origin.Scheme != e.base.Scheme || !sameHost(origin, e.base) {
-			return board.Forbidden("The Origin header names another site. Only pages on %s may send this request.", e.BaseURL)
+		own := err == nil && origin.Scheme == e.base.Scheme && sameHost(origin, e.base)
+		if !own && !slices.Contains(e.Origins, header) {
+			return board.Forbidden("The Origin header names another site. Only pages on %s may send this request, "+
+				"and those on sites that the operator allows.", e.BaseURL)
 		}
 	}
 	return nil

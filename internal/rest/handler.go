@@ -62,6 +62,7 @@ type Config struct {
 	Gate        *session.Gate
 	Handlers    map[string]http.Handler // handlers with their own authentication, by method and path; may be nil
 	BaseURL     string
+	Origins     []string // other sites whose pages may use the public API and MCP, such as "https://app.example.com"
 	Version     string
 	Log         *slog.Logger
 	Metrics     *Metrics           // may be nil
@@ -98,8 +99,9 @@ type Refusal func(w http.ResponseWriter, r *http.Request, f *board.Fault, status
 
 type handler struct {
 	Config
-	mux   *http.ServeMux
-	paths *http.ServeMux // the operations' paths, without methods; in mux, /x/begin would conflict with DELETE /x/{id}
+	mux    *http.ServeMux
+	shared http.Handler   // mux, for paths that pages on other sites may use
+	paths  *http.ServeMux // the operations' paths, without methods; in mux, /x/begin would conflict with DELETE /x/{id}
 
 	secure bool // the base URL is https, so send HSTS (RFC 6797)
 }
@@ -152,6 +154,7 @@ func New(c Config) (http.Handler, error) {
 		h.mux.HandleFunc("/api/", h.unknown)
 		h.mux.HandleFunc("/.well-known/", h.notFound)
 	}
+	h.shared = shareWith(c.Origins, h.mux)
 	return http.HandlerFunc(h.serve), nil
 }
 
@@ -211,6 +214,10 @@ func (h *handler) serve(writer http.ResponseWriter, r *http.Request) {
 	clean := path.Clean(r.URL.Path) == strings.TrimSuffix(r.URL.Path, "/") || r.URL.Path == "/"
 	if !clean || r.RequestURI == "*" {
 		h.notFound(w, r) // the mux would redirect, or respond without the error envelope
+		return
+	}
+	if r.URL.Path == board.MCPPath || strings.HasPrefix(r.URL.Path, Prefix+"/") {
+		h.shared.ServeHTTP(w, r)
 		return
 	}
 	h.mux.ServeHTTP(w, r)

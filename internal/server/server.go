@@ -58,6 +58,7 @@ type Options struct {
 	Version         string            // of the program
 	Unlimited       bool              // no rate limits
 	SecurityContact string            // see rest.Config
+	Origins         []string          // see rest.Config
 	Proxies         []netip.Prefix    // trusted to report the address of a client
 	Log             *slog.Logger      // nil means slog.Default
 	Metrics         Metrics
@@ -143,7 +144,7 @@ func New(o Options) (*Server, error) {
 		Moves:   job.Moves{Check: app.CheckListMove, Start: app.StartListMove, Continue: app.ContinueListMove},
 		Metrics: o.Metrics.Jobs, Log: o.Log})
 	tools, err := mcp.New(mcp.Config{
-		Registry: o.Registry, Engine: s.Engine, Gate: gate, BaseURL: o.BaseURL, Version: o.Version, Log: o.Log,
+		Registry: o.Registry, Engine: s.Engine, Gate: gate, BaseURL: o.BaseURL, Origins: o.Origins, Version: o.Version, Log: o.Log,
 		Extra: o.Tools, Deadline: o.Waits.Tool,
 	})
 	if err != nil {
@@ -164,7 +165,7 @@ func New(o Options) (*Server, error) {
 		Uploads:  map[string]bool{importPath: true},
 		Handlers: s.handlers(gate), Application: o.WebApp, Files: o.Files,
 		DB: o.DB, Registry: o.Registry, Engine: s.Engine, Gate: gate,
-		BaseURL: o.BaseURL, Version: o.Version, Log: o.Log,
+		BaseURL: o.BaseURL, Origins: o.Origins, Version: o.Version, Log: o.Log,
 		Metrics: o.Metrics.Requests, Traces: o.Traces, SecurityContact: o.SecurityContact,
 		OpTimeout: o.Waits.Call, StreamWindow: o.Waits.Stream,
 	})
