@@ -40,9 +40,13 @@ func environment(ctx context.Context, v *store.View, timeZone string, in store.C
 		timeZone = me.TimeZone
 	}
 	zone, err := board.LoadZone("timeZone", timeZone)
-	return query.Env{
+	env := query.Env{
 		Now: v.Time(), Zone: zone, Me: v.Caller().UserID, People: v.People(ctx, in), Named: v.Named(ctx, in),
-	}, err
+	}
+	if v.Caller().Strict {
+		env.Names = v.Names(ctx, in)
+	}
+	return env, err
 }
 
 // cards returns one page of cards for an operation that lists cards.

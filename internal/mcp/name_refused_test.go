@@ -169,3 +169,32 @@ func TestKeysBelongToTheIDsOfNames(t *testing.T) {
 		}
 	})
 }
+
+// In a search, a name that no label, list or board has is an error that suggests names, and not a
+// search that finds nothing or, after a minus sign, everything. REST finds nothing, as before.
+func TestUnknownNamesInSearchesAreRefused(t *testing.T) {
+	bothNamed(t, func(t *testing.T, n *named) {
+		for q, want := range map[string]string{
+			"label:bugs":                "no label you can see has that name; labels you can see include Bug",
+			"-label:Bugs":               "(at offset 7)",
+			"list:progress is:open":     "no list you can see has that name; lists you can see include",
+			"board:Lunch":               "no board you can see has that name; boards you can see include",
+			`board:launch list:"to do"`: "", "is:archived label:bug": "",
+		} {
+			for _, revision := range []string{apptest.Stateless, apptest.Sessions} {
+				a := n.ada.ToolOf(n.ada.RPC(revision, "tools/call", fields{"name": "search_cards", "arguments": fields{"q": q}}))
+				if a.Failed != (want != "") || !strings.Contains(a.Text, want) || a.Failed && a.Code != board.CodeInvalidRequest {
+					t.Errorf("%s in %s: got %s, want %q", q, revision, a.Text, want)
+				}
+			}
+			n.ada.Must("search_cards", fields{"q": q})
+		}
+		a := n.ada.Tool("list_cards", fields{"boardId": "Launch", "q": "label:bugs"})
+		if !a.Failed || !strings.Contains(a.Text, "labels you can see include Bug") {
+			t.Errorf("list_cards: got %s, want the labels", a.Text)
+		}
+		if a := n.Person("Mallory").Tool("search_cards", fields{"q": "label:bugs"}); strings.Contains(a.Text, "Bug") {
+			t.Errorf("stranger: got %s, want no label of the board", a.Text)
+		}
+	})
+}

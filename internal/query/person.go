@@ -13,7 +13,7 @@ type Person struct {
 	Email    string // "" if the caller may not see it
 }
 
-// maxCandidates is the maximum number of people that an error lists.
+// maxCandidates is the maximum number of names that an error lists.
 const maxCandidates = 5
 
 // person returns the ids of the people that value i of a term refers to: exactly
@@ -34,7 +34,7 @@ func (r resolver) person(t *term, i int) ([]string, error) {
 		if known || err != nil {
 			return []string{id}, err
 		}
-		return nil, t.fail(i, "%sno person you can see has that id%s", r.keyPrefix(t), suggestions(people, ""))
+		return nil, t.fail(i, "%sno person you can see has that id%s", r.keyPrefix(t), suggestions("people", namesOf(people), ""))
 	}
 	name := FoldName(text)
 	found := matching(people, name)
@@ -42,10 +42,10 @@ func (r resolver) person(t *term, i int) ([]string, error) {
 	case lenient:
 	case len(found) == 0:
 		return nil, t.fail(i, "%sno person you can see has that name or email "+
-			"address%s", r.keyPrefix(t), suggestions(people, name))
+			"address%s", r.keyPrefix(t), suggestions("people", namesOf(people), name))
 	case len(found) > 1:
 		return nil, t.fail(i, "%sseveral people match that name: %s; write more of the name, "+
-			"or an id", r.keyPrefix(t), listed(found, true))
+			"or an id", r.keyPrefix(t), listed(namesAndIDs(found)))
 	}
 	ids := make([]string, len(found))
 	for n, p := range found {
@@ -81,38 +81,43 @@ func matching(people []Person, name string) []Person {
 	return filter(func(p Person) bool { return strings.HasPrefix(FoldName(p.Name), name) })
 }
 
-// suggestions returns the end of an error that lists the people whose names are most
-// similar to a folded name.
-func suggestions(people []Person, name string) string {
-	if len(people) == 0 {
+func namesOf(people []Person) (names []string) {
+	for _, p := range people {
+		names = append(names, p.Name)
+	}
+	return names
+}
+
+func namesAndIDs(people []Person) (names []string) {
+	for _, p := range people {
+		names = append(names, fmt.Sprintf("%s (%s)", p.Name, p.ID))
+	}
+	return names
+}
+
+// suggestions returns the end of an error that lists the names, of records of a kind, that are
+// most similar to a folded name.
+func suggestions(kind string, names []string, name string) string {
+	if len(names) == 0 {
 		return ""
 	}
-	similarity := func(p Person) int { // length of the common prefix
-		other, n := FoldName(p.Name), 0
-		for n < min(len(name), len(other)) && name[n] == other[n] {
+	similarity := func(other string) int { // length of the common prefix
+		folded, n := FoldName(other), 0
+		for n < min(len(name), len(folded)) && name[n] == folded[n] {
 			n++
 		}
 		return n
 	}
-	sorted := slices.SortedFunc(slices.Values(people), func(a, b Person) int {
-		return cmp.Or(cmp.Compare(similarity(b), similarity(a)), cmp.Compare(a.Name, b.Name), cmp.Compare(a.ID, b.ID))
-	})
-	return "; people you can see include " + listed(sorted[:min(len(sorted), maxCandidates)], false)
+	sorted := slices.Compact(slices.SortedFunc(slices.Values(names), func(a, b string) int {
+		return cmp.Or(cmp.Compare(similarity(b), similarity(a)), cmp.Compare(a, b))
+	}))
+	return "; " + kind + " you can see include " + listed(sorted[:min(len(sorted), maxCandidates)])
 }
 
-// listed returns the names of the first few people, with their ids if requested, and
-// the number of the others.
-func listed(people []Person, ids bool) string {
-	var names []string
-	for _, p := range people[:min(len(people), maxCandidates)] {
-		if ids {
-			names = append(names, fmt.Sprintf("%s (%s)", p.Name, p.ID))
-		} else {
-			names = append(names, p.Name)
-		}
-	}
-	if more := len(people) - len(names); more > 0 {
-		names = append(names, fmt.Sprintf("%d more", more))
+// listed returns the first few names, and the number of the others.
+func listed(names []string) string {
+	if more := len(names) - maxCandidates; more > 0 {
+		names = append(slices.Clone(names[:maxCandidates]), fmt.Sprintf("%d more", more))
 	}
 	if len(names) == 1 {
 		return names[0]

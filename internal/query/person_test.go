@@ -26,6 +26,11 @@ func envWithPeople(t testing.TB) query.Env {
 			{ID: annaCole, Name: "Anna Cole"},
 		}, nil
 	}
+	e.Names = func(ref query.Ref) ([]string, error) {
+		return map[query.Ref][]string{
+			query.RefLabel: {"Bug", "Bug", "Übrig"}, query.RefList: {"Doing", "Done", "Later", "Next", "Review", "To do"},
+		}[ref], nil
+	}
 	e.Named = func(_ query.Ref, id string) (bool, error) { return id == former, nil }
 	return e
 }
@@ -113,5 +118,30 @@ func TestUnknownPeopleInSavedText(t *testing.T) {
 	}
 	if _, err := (query.Filter{Assignee: "gone"}).Within("", e); err == nil {
 		t.Error("an unknown name in an additional filter: got no error, want one")
+	}
+}
+
+// The name of a board, list or label that the caller cannot see is an error that suggests names.
+func TestUnknownNamesAreRefused(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"label:bug":                  "",
+		`-label:ÜBRIG list:"to do"`:  "",
+		"label:none,bug":             "",
+		"label:" + bug:               "",
+		"label:bugs":                 "no label you can see has that name; labels you can see include Bug and Übrig (at offset 6)",
+		"is:open -label:bug,feature": "no label you can see has that name; labels you can see include Bug and Übrig (at offset 19)",
+		"list:do":                    "lists you can see include Doing, Done, Later, Next and Review",
+		"board:Launch":               "board: no board you can see has that name (at offset 6)",
+	} {
+		_, err := query.Filter{Q: text}.Parse(envWithPeople(t))
+		if want == "" && err != nil || want != "" && (!board.IsCode(err, board.CodeInvalidRequest) || !strings.Contains(err.Error(), want)) {
+			t.Errorf("%s: got %v, want %q", text, err, want)
+		}
+	}
+	e := envWithPeople(t)
+	e.Lenient = query.SavedParam
+	if _, err := (query.Filter{Q: "is:open"}).Within("label:gone", e); err != nil {
+		t.Errorf("saved filter: got %v, want no error", err)
 	}
 }

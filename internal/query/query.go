@@ -18,9 +18,12 @@ type Env struct {
 	// Named reports whether a card refers to the person with the id. It is called
 	// for ids that People does not return, such as the id of a creator who has left.
 	Named func(ref Ref, id string) (bool, error)
+	// Names returns the names of the boards, lists or labels that the caller can see. If nil,
+	// their names are not checked.
+	Names func(ref Ref) ([]string, error)
 	// Lenient is the name of the parameter that contains previously saved text. In
-	// that text, a name or id of a person that no longer exists matches nothing, and a
-	// name that has become ambiguous matches everyone it fits. Neither is an error.
+	// that text, a name or an id that no longer exists matches nothing, and a name of a
+	// person that has become ambiguous matches everyone it fits. Neither is an error.
 	Lenient string
 }
 

@@ -121,6 +121,9 @@ func (r resolver) ref(t *term) (Node, error) {
 		case in.Ref.takes("me") && isEmail(name):
 			in.Emails = addOnce(in.Emails, name)
 		default:
+			if err := r.known(t, i, name); err != nil {
+				return nil, err
+			}
 			in.Names = addOnce(in.Names, name)
 		}
 	}
@@ -128,6 +131,19 @@ func (r resolver) ref(t *term) (Node, error) {
 		nodes = append([]Node{in}, nodes...)
 	}
 	return either(nodes...), nil
+}
+
+// known returns an error if value i of a term, the folded name of a board, list or label, is not
+// the name of one.
+func (r resolver) known(t *term, i int, name string) error {
+	if r.env.Names == nil || t.param == r.env.Lenient {
+		return nil
+	}
+	names, err := r.env.Names(Ref(t.key))
+	if err != nil || slices.ContainsFunc(names, func(other string) bool { return FoldName(other) == name }) {
+		return err
+	}
+	return t.fail(i, "%sno %s you can see has that name%s", r.keyPrefix(t), t.key, suggestions(t.key+"s", names, name))
 }
 
 // someRef returns the condition that the card has any record of the kind. Every card

@@ -145,6 +145,43 @@ const mostNamed = 4096
 
 // named returns the ids of the records that have one of the names.
 func (v *View) named(ctx context.Context, p CardPage, n query.In) ([]string, error) {
+	wanted := make(map[string]bool, len(n.Names))
+	for _, name := range n.Names {
+		wanted[name] = true
+	}
+	var ids []string
+	err := v.eachName(ctx, p, n.Ref, func(id, name string) {
+		if wanted[query.FoldName(name)] {
+			ids = append(ids, id)
+		}
+	})
+	if err == nil && len(ids) > mostNamed {
+		err = board.Invalid("%s matches more than %d records by name. Use ids, or search one board.", string(n.Ref), mostNamed)
+	}
+	return ids, err
+}
+
+// Names returns a function that returns the names of the records of a kind that a query on the
+// page can refer to, also if they are archived.
+func (v *View) Names(ctx context.Context, p CardPage) func(query.Ref) ([]string, error) {
+	p.IncludeArchived = true
+	loaded := map[query.Ref][]string{}
+	return func(ref query.Ref) ([]string, error) {
+		if names, ok := loaded[ref]; ok {
+			return names, nil
+		}
+		err := v.eachName(ctx, p, ref, func(_, name string) {
+			if name != "" {
+				loaded[ref] = append(loaded[ref], name)
+			}
+		})
+		return loaded[ref], err
+	}
+}
+
+// eachName calls fn with the id and the name of each record of a kind that a query on the page can
+// refer to.
+func (v *View) eachName(ctx context.Context, p CardPage, ref query.Ref, fn func(id, name string)) error {
 	var (
 		a    sqldb.Args
 		text string
@@ -155,7 +192,7 @@ func (v *View) named(ctx context.Context, p CardPage, n query.In) ([]string, err
 		}
 		return column + " IN (" + v.boardsOf(p, &a) + ")"
 	}
-	switch n.Ref {
+	switch ref {
 	case query.RefList:
 		text = "SELECT l.id, l.name FROM lists l WHERE " + boards("l.board_id") + " AND " + search.ShownList
 	case query.RefLabel:
@@ -172,25 +209,12 @@ func (v *View) named(ctx context.Context, p CardPage, n query.In) ([]string, err
 		text = "SELECT u.id, u.name FROM users u WHERE u.deleted_at IS NULL AND u.id IN (SELECT m.user_id FROM workspace_members m " +
 			"WHERE m.workspace_id IN (" + workspaces + "))"
 	}
-	wanted := make(map[string]bool, len(n.Names))
-	for _, name := range n.Names {
-		wanted[name] = true
-	}
-	var ids []string
-	err := v.each(ctx, text, a, func(rows *sql.Rows) error {
+	return v.each(ctx, text, a, func(rows *sql.Rows) error {
 		var id, name string
-		if err := rows.Scan(&id, &name); err != nil {
-			return err
-		}
-		if wanted[query.FoldName(name)] {
-			ids = append(ids, id)
-		}
-		return nil
+		err := rows.Scan(&id, &name)
+		fn(id, name)
+		return err
 	})
-	if err == nil && len(ids) > mostNamed {
-		err = board.Invalid("%s matches more than %d records by name. Use ids, or search one board.", string(n.Ref), mostNamed)
-	}
-	return ids, err
 }
 
 // boardsOf returns a query for the ids of the boards that a page covers if it names no
