@@ -13,8 +13,9 @@ func budgets() string {
 	var b strings.Builder
 	b.WriteString("\n\nEvery request counts against the caller's `general` budget. Some requests also count against a second " +
 		"budget. A request that exceeds either budget counts against neither. The `X-RateLimit-…` headers describe the " +
-		"budget that `X-RateLimit-Resource` names. In the web app, the `general`, `search` and `report` budgets are the same " +
-		"on every plan, and at least as large as those for programs.\n\n| budget | for |")
+		"budget that `X-RateLimit-Resource` names. The web app has budgets of its own, which " +
+		"programs cannot use up; its `general`, `search` and `report` budgets are the same on every plan, and at least as large " +
+		"as those for programs.\n\n| budget | for |")
 	for _, p := range board.Plans() {
 		fmt.Fprintf(&b, " %s |", p)
 	}

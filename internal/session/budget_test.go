@@ -55,9 +55,11 @@ func TestHeadersDescribeTheBudget(t *testing.T) {
 
 // sendFile uploads a file for import.
 func sendFile(p *apptest.Person, workspaceID, file string) apptest.Response {
-	r := httptest.NewRequest(http.MethodPost, "/api/app/v1/workspaces/"+workspaceID+"/import?format=trello", strings.NewReader(file))
-	r.Header.Set("Authorization", "Bearer "+p.Token)
-	return p.Do(r)
+	return p.Do(uploadRequest(workspaceID, file))
+}
+
+func uploadRequest(workspaceID, file string) *http.Request {
+	return httptest.NewRequest(http.MethodPost, "/api/app/v1/workspaces/"+workspaceID+"/import?format=trello", strings.NewReader(file))
 }
 
 // A request that exceeds one budget spends nothing of another, over REST and MCP.
@@ -120,6 +122,41 @@ func TestRateLimitedRequestsSpendNothing(t *testing.T) {
 			}
 			if after := remainingGeneral(); after != before-1 {
 				t.Errorf("%s: got %d remaining requests after rate-limited ones, want %d", of, after, before-1)
+			}
+		}
+	})
+}
+
+// If a person's programs have used up their budgets, the person's pages still work, also for exports
+// and uploads.
+func TestProgramsLeaveTheBudgetsOfPagesAlone(t *testing.T) {
+	t.Parallel()
+	apptest.BothWith(t, apptest.Options{RateLimits: true}, func(t *testing.T, s *apptest.Service) {
+		s.Clock.Stop()
+		ada := s.Person("Ada")
+		workspace := ada.Workspace("Engines", board.PlanFree)
+		id := ada.Must("create_board", fields{"workspaceId": workspace, "name": "Board"}).ID()
+		cookie := ada.Request(s.Registry.Named("get_session"), nil).Header["Cookie"]
+		request := func(name string, in fields) func() *http.Request {
+			return func() *http.Request { return ada.Request(s.Registry.Named(name), in) }
+		}
+		for of, create := range map[board.Resource]func() *http.Request{
+			board.ResourceSearch: request("search_cards", fields{"q": "x"}),
+			board.ResourceReport: request("get_my_overview", nil),
+			board.ResourceExport: request("export_board", fields{"boardId": id}),
+			board.ResourceUpload: func() *http.Request { return uploadRequest(workspace, "{}") },
+		} {
+			s.Clock.Advance(time.Minute)
+			for range board.PlanFree.Budget(of).Most {
+				ada.Do(create())
+			}
+			if a := ada.Do(create()); a.Status != http.StatusTooManyRequests {
+				t.Errorf("%s beyond the budget: got status %d, body %s; want 429", of, a.Status, a.Raw)
+			}
+			page := create()
+			page.Header["Cookie"] = cookie
+			if a := ada.Do(page); a.Status == http.StatusTooManyRequests {
+				t.Errorf("%s from a page: got status %d, body %s; want the page's own budget", of, a.Status, a.Raw)
 			}
 		}
 	})

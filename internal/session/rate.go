@@ -55,9 +55,11 @@ var names = map[board.Resource]string{
 	board.ResourceExport: "export", board.ResourceUpload: "upload",
 }
 
-// subjectOf returns the limit of a caller for a budget. Pages may send more requests,
-// searches and reports than the plan allows for programs.
+// subjectOf returns the limit of a caller for a budget. A person's pages are counted separately
+// from the person's programs, which therefore cannot use up the budget of the pages. Pages may
+// send more requests, searches and reports than the plan allows for programs.
 func subjectOf(c board.Caller, r board.Resource) Subject {
+	name := names[r]
 	if c.SessionID != "" {
 		switch r {
 		case board.ResourceGeneral:
@@ -67,10 +69,11 @@ func subjectOf(c board.Caller, r board.Resource) Subject {
 		case board.ResourceReport:
 			return perMinute("session report", c.UserID, sessionReportLimit)
 		case board.ResourceExport, board.ResourceUpload, board.ResourceMail:
+			name = "session " + name
 		}
 	}
 	b := c.Plan.Budget(r)
-	return Subject{Limit{Name: names[r], Most: b.Most, Window: b.Window}, c.UserID}
+	return Subject{Limit{Name: name, Most: b.Most, Window: b.Window}, c.UserID}
 }
 
 // limited returns the error for a budget that is used up.
