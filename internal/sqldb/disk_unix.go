@@ -24,3 +24,7 @@ func DiskRoom(folder string) (free, total uint64, err error) {
 func lockFile(f *os.File) error {
 	return unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
 }
+
+// unlockFile releases the lock of an open file. Closing the file is not enough: if the process is
+// starting a program, the child shares the lock until it executes the program.
+func unlockFile(f *os.File) error { return unix.Flock(int(f.Fd()), unix.LOCK_UN) }

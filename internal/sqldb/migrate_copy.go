@@ -49,12 +49,12 @@ func lockMigration(database string) (*migrationCopy, error) {
 		err = errors.Join(err, os.Remove(name))
 	}
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("remove an interrupted copy: %w", err), f.Close())
+		return nil, errors.Join(fmt.Errorf("remove an interrupted copy: %w", err), c.close())
 	}
 	return c, nil
 }
 
-func (c *migrationCopy) close() error { return c.lock.Close() }
+func (c *migrationCopy) close() error { return errors.Join(unlockFile(c.lock), c.lock.Close()) }
 
 // files returns the copies of the database whose names contain infix, oldest first. Their
 // names end in the time of the copy.

@@ -348,5 +348,6 @@ func holdMigration(t *testing.T, file string) (release func() error) {
 	if err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
 		t.Fatal(err)
 	}
-	return f.Close
+	// A child process that another test is starting shares the file until it executes its program.
+	return func() error { return errors.Join(unix.Flock(int(f.Fd()), unix.LOCK_UN), f.Close()) }
 }
