@@ -43,7 +43,7 @@ func environment(ctx context.Context, v *store.View, timeZone string, in store.C
 	env := query.Env{
 		Now: v.Time(), Zone: zone, Me: v.Caller().UserID, People: v.People(ctx, in), Named: v.Named(ctx, in),
 	}
-	if v.Caller().Strict {
+	if v.Caller().Assistant {
 		env.Names = v.Names(ctx, in)
 	}
 	return env, err

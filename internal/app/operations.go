@@ -356,8 +356,8 @@ func registerLabels(r *op.Registry) {
 func registerSearchAndSavedFilters(r *op.Registry) {
 	r.In("Search and saved filters", "Card queries, and queries saved for later.")
 	op.Query(r, "search_cards", "GET /search",
-		"Search cards on every board that the caller can see. The most recently changed cards come first. "+
-			searchGrammar,
+		"Search cards on every board that the caller can see. The most recently changed cards come first; "+
+			"over MCP, those with matching titles. "+searchGrammar,
 		SearchCards, op.Search, op.Report, op.Echoes[SearchedQuery]())
 	op.Query(r, "list_saved_filters", "GET /saved-filters",
 		"List the saved filters of a workspace that the caller can see. Returns the caller's own filters and those "+

@@ -18,7 +18,7 @@ const searchGrammar = "A card must match every term of q; a term with - in front
 	"today, week, month, overdue, none or a number of days from today. created:, updated: and completed: a date, >date, " +
 	"date..date, today or a number of days until today. " +
 	"title:, description:, comment:, checklist: and attachment: a word or phrase. sort: position, due, start, " +
-	"created, updated or title, with - in front for descending order. For example: is:open member:me due:week " +
+	"created, updated, title or relevance, with - in front for descending order. For example: is:open member:me due:week " +
 	"-label:\"On hold\" sort:due."
 
 // SearchCardsInput is the input of SearchCards.
@@ -31,7 +31,7 @@ type SearchCardsInput struct {
 }
 
 // SearchCards returns matching cards on every board that the caller can see.
-// The default order is most recently changed first. Archived cards and cards on
+// The default order is most recently changed first or, for assistants, by relevance. Archived cards and cards on
 // archived boards are omitted, unless the search text includes archived cards.
 func SearchCards(ctx context.Context, v *store.View, in SearchCardsInput) (op.Page[board.Card], error) {
 	if in.WorkspaceID != "" {
@@ -44,7 +44,11 @@ func SearchCards(ctx context.Context, v *store.View, in SearchCardsInput) (op.Pa
 	if err != nil {
 		return op.Page[board.Card]{}, err
 	}
-	if q.Sort.By == query.SortNone {
+	switch {
+	case q.Sort.By != query.SortNone:
+	case v.Caller().Assistant:
+		q.Sort = query.Sort{By: query.SortRelevance}
+	default:
 		q.Sort = query.Sort{By: query.SortUpdated, Desc: true}
 	}
 	archived := q.Archived != query.ArchivedNo

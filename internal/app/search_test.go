@@ -306,6 +306,52 @@ func TestSearchPages(t *testing.T) {
 	})
 }
 
+// In order of relevance, the cards whose titles alone match come first. Equally relevant cards are in
+// the order in which they last changed. Pages continue each other across both groups.
+func TestSearchByRelevance(t *testing.T) {
+	t.Parallel()
+	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
+		ada := s.Person("Ada")
+		b := ada.Must("create_board", apptest.Fields{"workspaceId": ada.Workspace("Mine", board.PlanTeam), "name": "Wall"})
+		list := ada.Must("create_list", apptest.Fields{"boardId": b.ID(), "name": "To do"}).ID()
+		for _, c := range []struct{ title, description string }{
+			{"A printer is broken", ""}, {"B hall", "The printer is broken."}, {"C broken printer", "Third floor."},
+			{"D printer", "It is broken."}, {"E other", ""}, {"F paper", "printer, not broken"}, {"G broken printers", "printer"},
+			{"H Printer broken", "printer"}, {"I window", "broken"},
+		} {
+			ada.Must("create_card", apptest.Fields{"listId": list, "title": c.title, "description": c.description})
+		}
+		for q, want := range map[string]string{
+			"sort:relevance printer broken":      "HCAGFDB",
+			"sort:-relevance broken printer*":    "HGCAFDB",
+			"sort:relevance printer -title:hall": "HDCAGF",
+			"sort:relevance -printer":            "IE",
+			"sort:relevance title:printer":       "HDCA",
+			"sort:relevance":                     "IHGFEDCBA",
+		} {
+			for _, limit := range []string{"1", "3", "4", "50"} {
+				got, more := "", []string{"limit", limit}
+				for {
+					titles, next, _, err := search(t, ada, q, more...)
+					if err != nil {
+						t.Fatal(err)
+					}
+					for _, title := range titles {
+						got += title[:1]
+					}
+					if next == "" {
+						break
+					}
+					more = []string{"limit", limit, "cursor", next}
+				}
+				if got != want {
+					t.Errorf("%s in pages of %s: got %s, want %s", q, limit, got, want)
+				}
+			}
+		}
+	})
+}
+
 // The search accepts every form that the description of search_cards names.
 func TestSearchAcceptsItsDescribedGrammar(t *testing.T) {
 	t.Parallel()

@@ -71,7 +71,7 @@ type Caller struct {
 	TokenID     string  // empty if no token was used
 	TokenName   string  // the name given by its owner, or that of the connected app
 	Connected   bool    // the token belongs to a connected app
-	Strict      bool    // a name in a search that no record has is an error; for assistants
+	Assistant   bool    // the request came over MCP; searches are then strict and in order of relevance
 	SessionID   string  // empty if the caller is not signed in with a browser
 	Scopes      []Scope // the scopes of the token; all scopes for a session
 	WorkspaceID string  // if not empty, the only workspace that the token can reach

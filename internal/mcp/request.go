@@ -54,7 +54,7 @@ func (e *Endpoint) Serve(w http.ResponseWriter, r *http.Request, caller board.Ca
 	if err != nil {
 		return err
 	}
-	caller.Strict = true
+	caller.Assistant = true
 	req := &request{caller: caller, selected: selected, stateless: isStateless(r), writer: w}
 	ctx := context.WithValue(r.Context(), requestKey{}, req)
 	ctx, cancel := context.WithTimeout(ctx, e.Deadline)

@@ -126,8 +126,8 @@ func TestInvalidFilters(t *testing.T) {
 		{filter{Has: "cat"}, nth("has", things, 1)},
 		{filter{No: "due,"}, nth("no", things, 2)},
 		{filter{Checklist: "done"}, nth("checklist", "complete or incomplete", 1)},
-		{filter{Sort: "size"}, "sort must be position, due, start, created, updated or title, prefixed with - for descending."},
-		{filter{Sort: "--due"}, "sort must be position, due, start, created, updated or title, prefixed with - for descending."},
+		{filter{Sort: "size"}, "sort must be position, due, start, created, updated, title or relevance, prefixed with - for descending."},
+		{filter{Sort: "--due"}, "sort must be position, due, start, created, updated, title or relevance, prefixed with - for descending."},
 		{filter{Q: "is:open no:x"}, "q: no takes " + things + " (at offset 11)."},
 		{filter{Q: strings.Repeat("x", 16385)}, "q must not be longer than 16384 bytes."},
 	} {

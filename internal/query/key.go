@@ -70,7 +70,7 @@ var (
 	isWords     = []string{"open", "done", "archived", "overdue", "assigned", "unassigned", "checked", "unchecked"}
 	hasWords    = []string{"description", "checklist", "comment", "attachment", "due", "start", "assignee", "label"}
 	statusWords = []string{"on_track", "at_risk", "off_track", "on_hold", "complete"}
-	sortWords   = []string{"position", "due", "start", "created", "updated", "title"}
+	sortWords   = []string{"position", "due", "start", "created", "updated", "title", "relevance"}
 	planWords   = []string{"overdue", "today", "tomorrow", "week", "calendarweek", "next7", "month", "none", "any"}
 )
 
@@ -246,5 +246,5 @@ func (v value) special(r Ref) string {
 // sortOf returns the order for a validated value of sort.
 func sortOf(s string) Sort {
 	by, desc := strings.CutPrefix(s, "-")
-	return Sort{By: SortBy(by), Desc: desc}
+	return Sort{By: SortBy(by), Desc: desc && SortBy(by) != SortRelevance}
 }

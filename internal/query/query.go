@@ -57,6 +57,9 @@ const (
 	SortCreated  SortBy = "created"
 	SortUpdated  SortBy = "updated"
 	SortTitle    SortBy = "title"
+	// SortRelevance puts the cards that InTitles matches first. Cards that are equally
+	// relevant are in the order in which they last changed, newest first.
+	SortRelevance SortBy = "relevance"
 )
 
 // Sort is an order. Package store adds the id as the last key.
@@ -130,6 +133,18 @@ func (q Query) Resolved() (text string, ok bool) {
 		return "", true
 	}
 	return fmt.Sprintf("%#v", q.Where), true
+}
+
+// InTitles returns the condition that a card's title alone contains the words and phrases of the
+// query. It returns nil if the query has none, or only negated ones.
+func (q Query) InTitles() (titles And) {
+	for _, n := range q.Where {
+		if text, ok := n.(Text); ok && text.Place == Anywhere {
+			text.Place = InTitle
+			titles = append(titles, text)
+		}
+	}
+	return titles
 }
 
 // build validates the terms, normalizes their values and returns the query.

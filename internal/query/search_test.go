@@ -155,6 +155,7 @@ func TestSearch(t *testing.T) {
 		// sort
 		{"sort:due", "and() sort=due/false"},
 		{"a sort:-Title b", "and(any:a, any:b) sort=title/true"},
+		{"sort:-relevance a", "and(any:a) sort=relevance/false"},
 		{"sort:position 🎉", "and(or()) sort=position/false"},
 	} {
 		q, err := query.ParseSearch(c.in, env(t))
@@ -228,7 +229,7 @@ func TestInvalidSearches(t *testing.T) {
 		{"creator:", needs("creator", person), "8"},
 		{"commenter:a,\x01", "commenter takes " + person, "12"},
 		{"status:fine", "status takes on_track, at_risk, off_track, on_hold or complete", "7"},
-		{"sort:size", "sort takes one of position, due, start, created, updated or title, prefixed with - for descending", "5"},
+		{"sort:size", "sort takes one of position, due, start, created, updated, title or relevance, prefixed with - for descending", "5"},
 		{"sort:due,title", "sort takes only one value", "9"},
 		{"-sort:due", "sort cannot be negated; write sort:-due for descending", "0"},
 		{"sort:due sort:title", "sort may be given only once", "14"},

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -32,6 +33,7 @@ type CardCursor struct {
 	List   RankCursor `json:"ls,omitzero"`
 	Card   RankCursor `json:"cs,omitzero"`
 	Values []any      `json:"v,omitempty"`
+	Rest   bool       `json:"r,omitzero"` // in order of relevance: the cards whose titles match precede the cursor
 }
 
 // Cards returns a page of cards with a cursor for each. Callers request one more card
@@ -43,15 +45,50 @@ func (v *View) Cards(ctx context.Context, p CardPage) ([]board.Card, []CardCurso
 		cursors []CardCursor
 		err     error
 	)
-	if by := p.Query.Sort.By; p.BoardID != "" && (by == query.SortNone || by == query.SortPosition) {
+	switch by := p.Query.Sort.By; {
+	case by == query.SortRelevance:
+		cards, cursors, err = v.relevantCards(ctx, p)
+	case p.BoardID != "" && (by == query.SortNone || by == query.SortPosition):
 		cards, cursors, err = v.cardsByPosition(ctx, p)
-	} else {
+	default:
 		cards, cursors, err = v.sortedCards(ctx, p)
 	}
 	if err != nil {
 		return nil, nil, err
 	}
 	return cards, cursors, v.hydrate(ctx, cards)
+}
+
+// relevantCards reads the cards whose titles match the text of the query, and then the others.
+func (v *View) relevantCards(ctx context.Context, p CardPage) ([]board.Card, []CardCursor, error) {
+	p.Query.Sort = query.Sort{By: query.SortUpdated, Desc: true}
+	where, titles := p.Query.Where, p.Query.InTitles()
+	if titles == nil {
+		return v.sortedCards(ctx, p)
+	}
+	var (
+		cards   []board.Card
+		cursors []CardCursor
+		err     error
+	)
+	if !p.Cursor.Rest {
+		p.Query.Where = slices.Concat(where, titles)
+		cards, cursors, err = v.sortedCards(ctx, p)
+		if p.Limit -= len(cards); err != nil || p.Limit == 0 {
+			return cards, cursors, err
+		}
+		p.Cursor = CardCursor{}
+	}
+	elsewhere := query.Or{}
+	for _, n := range titles {
+		elsewhere = append(elsewhere, query.Not{Node: n})
+	}
+	p.Query.Where = append(slices.Clone(where), elsewhere)
+	rest, restCursors, err := v.sortedCards(ctx, p)
+	for i := range restCursors {
+		restCursors[i].Rest = true
+	}
+	return append(cards, rest...), append(cursors, restCursors...), err
 }
 
 // columns returns the card columns that a query for the page selects.

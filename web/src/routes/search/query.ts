@@ -77,6 +77,7 @@ export const keys: readonly Key[] = [
     key: 'sort',
     hint: 'sort order',
     values: [
+      ['relevance', 'matching titles first'],
       ['due', 'soonest first'],
       ['-updated', 'last changed first'],
       ['-created', 'newest first'],
