@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -14,36 +13,34 @@ import (
 
 const (
 	mcpDocs        = "../../docs/mcp.md"
-	mcpUnsupported = "testdata/mcp-unsupported.txt"
+	mcpUnsupported = "testdata/mcp-unsupported.txt" // checks that no build passes
+	mcpFixtures    = "testdata/mcp-fixtures.txt"    // checks that only the build with fixtures passes
 )
 
-// reason is a reason in the list of unsupported checks, with the scenarios that it explains.
-type reason struct {
-	text      string
-	scenarios []string
-}
-
-// unsupportedChecks maps a revision and "scenario check" to the expected status.
+// unsupportedChecks maps a part of the suite and "scenario check" to the expected status.
 type unsupportedChecks map[string]map[string]string
 
-// readUnsupported reads the list of unsupported checks. Each reason is a line. The checks that it
-// explains follow on indented lines with four fields: revision, status, scenario and check.
-func readUnsupported(t *testing.T) unsupportedChecks {
+// readUnsupported reads lists of checks that do not succeed. In a list, each reason is a line. The
+// checks that it explains follow on indented lines with four fields: the part of the suite, the
+// status, the scenario and the check.
+func readUnsupported(t *testing.T, lists ...string) unsupportedChecks {
 	t.Helper()
 	listed := unsupportedChecks{}
-	reasons(t, func(_, revision, status, scenario, check string) {
-		if listed[revision] == nil {
-			listed[revision] = map[string]string{}
-		}
-		listed[revision][scenario+" "+check] = status
-	})
+	for _, list := range lists {
+		reasons(t, list, func(_, part, status, scenario, check string) {
+			if listed[part] == nil {
+				listed[part] = map[string]string{}
+			}
+			listed[part][scenario+" "+check] = status
+		})
+	}
 	return listed
 }
 
-// reasons calls each with every check in the list.
-func reasons(t *testing.T, each func(reason, revision, status, scenario, check string)) {
+// reasons calls each with every check in a list.
+func reasons(t *testing.T, list string, each func(reason, part, status, scenario, check string)) {
 	t.Helper()
-	f, err := os.Open(mcpUnsupported)
+	f, err := os.Open(list)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -57,42 +54,59 @@ func reasons(t *testing.T, each func(reason, revision, status, scenario, check s
 		case !strings.HasPrefix(line, "\t"):
 			reason = line
 		case len(fields) != 4 || reason == "":
-			t.Fatalf("%s: want a reason, then checks of four fields; got %q", mcpUnsupported, line)
+			t.Fatalf("%s: want a reason, then checks of four fields; got %q", list, line)
 		default:
 			each(reason, fields[0], fields[1], fields[2], fields[3])
 		}
 	}
 }
 
-// compareConformance compares the "Check conformance" section of docs/mcp.md with the results. If
-// UPDATE_GOLDEN is set, it rewrites the section.
-func compareConformance(t *testing.T, modules string, listed unsupportedChecks, results map[string]*suiteResult) {
-	const heading = "## Check conformance\n"
-	var b strings.Builder
-	fmt.Fprintf(&b, heading+"\n`make test` runs the official conformance suite (`@modelcontextprotocol/conformance`\n"+
-		"%s). The suite calls its own tools, resources and prompts, so it runs against a build\n"+
-		"that contains them (`go build -tags conformance`, `internal/conformance`). Release builds don't\n"+
-		"contain them. The handler, the tokens and the limits are the same in both builds:\n\n"+
-		"| part of the suite | checks passed | not supported |\n|---|---|---|\n", packageVersion(t, modules, "@modelcontextprotocol/conformance"))
-	for _, revision := range slices.Sorted(maps.Keys(results)) {
-		fmt.Fprintf(&b, "| %s | %d | %d |\n", revision, results[revision].passed, len(listed[revision]))
+// reasonTable returns a Markdown table of the scenarios in a list, with the reasons.
+func reasonTable(t *testing.T, list string) string {
+	t.Helper()
+	type row struct {
+		reason    string
+		scenarios []string
 	}
-	b.WriteString("\nCardwall does not pass all checks of the following scenarios. The checks that it does not pass are\n" +
-		"listed in `cmd/cardwall/testdata/mcp-unsupported.txt`. The tests fail if any other check fails, or\n" +
-		"if a listed check passes.\n\n| scenario | reason |\n|---|---|\n")
-	var all []reason
-	reasons(t, func(text, _, _, scenario, _ string) {
-		if len(all) == 0 || all[len(all)-1].text != text {
-			all = append(all, reason{text: text})
+	var rows []row
+	reasons(t, list, func(reason, _, _, scenario, _ string) {
+		if len(rows) == 0 || rows[len(rows)-1].reason != reason {
+			rows = append(rows, row{reason: reason})
 		}
-		last := &all[len(all)-1]
+		last := &rows[len(rows)-1]
 		if name := "`" + scenario + "`"; !slices.Contains(last.scenarios, name) {
 			last.scenarios = append(last.scenarios, name)
 		}
 	})
-	for _, r := range all {
-		fmt.Fprintf(&b, "| %s | %s |\n", strings.Join(r.scenarios, ", "), r.text)
+	var b strings.Builder
+	b.WriteString("| scenario | reason |\n|---|---|\n")
+	for _, r := range rows {
+		fmt.Fprintf(&b, "| %s | %s |\n", strings.Join(r.scenarios, ", "), r.reason)
 	}
+	return b.String()
+}
+
+// compareConformance compares the "Check conformance" section of docs/mcp.md with the results. If
+// UPDATE_GOLDEN is set, it rewrites the section.
+func compareConformance(t *testing.T, modules string, results []*suiteResult) {
+	const heading = "## Check conformance\n"
+	var b strings.Builder
+	fmt.Fprintf(&b, heading+"\n`make test` runs the official conformance suite (`@modelcontextprotocol/conformance`\n"+
+		"%s) against two builds: the program that people run, and a build with the tools,\n"+
+		"resources and prompts that the suite calls (`go build -tags conformance`, `internal/conformance`).\n"+
+		"The handler, the tokens and the limits are the same in both builds. The authorization part calls\n"+
+		"no fixtures and runs only against the program:\n\n"+
+		"| part of the suite | build | checks passed | checks not passed |\n|---|---|---|---|\n",
+		packageVersion(t, modules, "@modelcontextprotocol/conformance"))
+	for _, r := range results {
+		fmt.Fprintf(&b, "| %s | %s | %d | %d |\n", r.part, r.build, r.passed, len(r.unsupported))
+	}
+	b.WriteString("\nThe checks that do not pass are listed in two files. The tests fail if any other check fails, or\n" +
+		"if a listed check passes. `cmd/cardwall/testdata/mcp-unsupported.txt` lists the checks that neither\n" +
+		"build passes, because Cardwall does not support what they check:\n\n" + reasonTable(t, mcpUnsupported) +
+		"\n`cmd/cardwall/testdata/mcp-fixtures.txt` lists the checks that only the build with fixtures passes.\n" +
+		"If such a check fails, some scenarios skip the checks that follow it:\n\n" +
+		reasonTable(t, mcpFixtures))
 	b.WriteString("\nThe same tests connect these clients, both with a token and with a person's consent, and make the\n" +
 		"calls that an agent typically makes:\n\n| client | version |\n|---|---|\n")
 	for _, name := range []string{"@modelcontextprotocol/inspector", "@modelcontextprotocol/sdk",

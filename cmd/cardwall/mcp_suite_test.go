@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -22,31 +23,47 @@ import (
 	"cardwall/internal/apptest"
 )
 
-// TestMCPConformance runs the official conformance suite against a build of the program that
-// contains the fixtures that the suite calls. Checks that do not succeed must be listed in
-// testdata/mcp-unsupported.txt with a status and a reason, and listed checks must have that status.
-// The "Check conformance" section of docs/mcp.md shows the result. With UPDATE_GOLDEN=1, the test
-// rewrites the section. Most of its time, it builds that program and waits for the suite.
+// suiteBuilds are the builds of the program that the suite runs against, with the parts of the
+// suite that run. Authorization uses no fixtures, so it runs only against the program.
+var suiteBuilds = []struct {
+	name  string
+	flags []string // flags of go build
+	parts []string
+	lists []string // files that list the checks that do not succeed
+}{
+	{"program", nil, []string{"2025-11-25", "2026-07-28", "authorization"}, []string{mcpUnsupported, mcpFixtures}},
+	{"with fixtures", []string{"-tags", "conformance"}, []string{"2025-11-25", "2026-07-28"}, []string{mcpUnsupported}},
+}
+
+// TestMCPConformance runs the official conformance suite against the program that people run, and
+// against a build that contains the fixtures that the suite calls. Checks that do not succeed must
+// be listed with a status and a reason, and listed checks must have that status. The list
+// testdata/mcp-unsupported.txt applies to both builds. testdata/mcp-fixtures.txt lists the checks
+// that need a fixture and applies to the program. The "Check conformance" section of docs/mcp.md
+// shows the result. With UPDATE_GOLDEN=1, the test rewrites the section. Most of its time, it builds
+// the program twice and waits for the suite.
 func TestMCPConformance(t *testing.T) {
 	t.Parallel()
 	modules := mcpModules(t)
-	binary := program(t, "-tags", "conformance")
-	unsupported := readUnsupported(t)
-	results := map[string]*suiteResult{}
+	var results []*suiteResult
 	t.Run("suite", func(t *testing.T) {
-		for _, revision := range []string{"2025-11-25", "2026-07-28", "authorization"} {
-			r := &suiteResult{t: t, unsupported: unsupported[revision], outcomes: map[string]outcome{}}
-			results[revision] = r
-			t.Run(revision, func(t *testing.T) {
-				t.Parallel()
-				r.t = t
-				if revision == "authorization" {
-					r.authorization(modules, binary)
-				} else {
-					r.revision(modules, binary, revision)
-				}
-				r.compare()
-			})
+		for _, build := range suiteBuilds {
+			unsupported := readUnsupported(t, build.lists...)
+			for _, part := range build.parts {
+				r := &suiteResult{part: part, build: build.name, unsupported: unsupported[part], outcomes: map[string]outcome{}}
+				results = append(results, r)
+				t.Run(part+", "+build.name, func(t *testing.T) {
+					t.Parallel()
+					r.t = t
+					binary := program(t, build.flags...)
+					if part == "authorization" {
+						r.authorization(modules, binary)
+					} else {
+						r.revision(modules, binary, part)
+					}
+					r.compare()
+				})
+			}
 		}
 	})
 	complete := true // false if -run selects only part of the suite
@@ -54,7 +71,7 @@ func TestMCPConformance(t *testing.T) {
 		complete = complete && len(r.outcomes) > 0
 	}
 	if complete && !t.Failed() {
-		compareConformance(t, modules, unsupported, results)
+		compareConformance(t, modules, results)
 	}
 }
 
@@ -133,7 +150,8 @@ func serveMCP(t *testing.T, binary, address, base string) *mcpServer {
 }
 
 // serveForSuite starts a server behind a proxy. The suite does not support tokens, so the proxy adds
-// the token to requests without one.
+// the token to requests without one. The person has starred a board, so that the list of resources is
+// not empty.
 func serveForSuite(t *testing.T, binary string) *mcpServer {
 	t.Helper()
 	address := apptest.ReserveAddress(t)
@@ -152,16 +170,20 @@ func serveForSuite(t *testing.T, binary string) *mcpServer {
 		}
 	}}
 	proxy.Start()
+	browser := s.signIn(t)
+	b := s.callAPI(t, browser, "POST /public/v1/boards", map[string]any{"workspaceId": s.workspace, "name": "Engines"})
+	s.callAPI(t, browser, fmt.Sprintf("PUT /app/v1/boards/%v/star", b["id"]), nil)
 	return s
 }
 
 // outcome is the result of one check.
 type outcome struct{ status, problem string }
 
-// suiteResult holds the results of the suite for one revision of the protocol, or for authorization.
-// The keys of its maps have the form "scenario check".
+// suiteResult holds the results of one part of the suite for one build. A part is a revision of the
+// protocol, or authorization. The keys of the maps have the form "scenario check".
 type suiteResult struct {
 	t           *testing.T
+	part, build string
 	unsupported map[string]string // expected status of each unsupported check
 	outcomes    map[string]outcome
 	passed      int
@@ -302,8 +324,7 @@ func (r *suiteResult) compare() {
 	}
 	for key, status := range r.unsupported {
 		if r.outcomes[key].status != status {
-			r.t.Errorf("%s is listed as %s in %s, but its status is %q; correct the list", key, status, mcpUnsupported,
-				r.outcomes[key].status)
+			r.t.Errorf("%s is listed as %s, but its status is %q; correct the list in testdata", key, status, r.outcomes[key].status)
 		}
 	}
 }
