@@ -70,4 +70,8 @@
 // including today. overdue means that the card is not done and has a date before
 // today or, with a time, an instant before now. A range whose end is before its
 // start is an error if both are dates, and otherwise matches nothing.
+//
+// Env.DayInWords and Env.InstantInWords parse dates in words, such as "friday", that
+// are not part of a query. The web application tests its own parser with the same
+// testdata/words.json.
 package query
