@@ -255,9 +255,10 @@ func TestToolErrorsMatchREST(t *testing.T) {
 					if f.Required {
 						compare("null as "+f.Name, w.owner, with(in, f.Name, nil), true)
 					}
-					if f.Schema.MaxLength != nil { // for tools, a too long id is the name of no record
+					// For tools, a too long id is the name of no record, and a too long date is unclear words.
+					if f.Schema.MaxLength != nil {
 						long := with(in, f.Name, strings.Repeat("x", *f.Schema.MaxLength+1))
-						compare("a too long "+f.Name, w.owner, long, !strings.HasSuffix(f.Name, "Id"))
+						compare("a too long "+f.Name, w.owner, long, !strings.HasSuffix(f.Name, "Id") && !strings.HasSuffix(f.Name, "Date"))
 					}
 				case f.In == op.InQuery && f.Schema.Type == "integer":
 					compare("a word as "+f.Name, w.owner, with(in, f.Name, "x"), true)

@@ -1,4 +1,23 @@
 package mcp
 
+import (
+	"testing"
+
+	"cardwall/internal/op"
+)
+
 // TakesNames reports whether a field of a tool accepts names.
 func TakesNames(tool, field string) bool { return nounOf(tool, field) != "" }
+
+// Dates returns the fields of a tool that accept dates in words, with their kinds.
+func Dates(t testing.TB, r *op.Registry, o *op.Operation) map[string]string {
+	tool, err := newTool(r, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	kinds := map[string]string{}
+	for _, f := range tool.dates {
+		kinds[f.name()] = string(f.kind)
+	}
+	return kinds
+}

@@ -118,17 +118,17 @@ func textsIn(v jsontext.Value) (texts []string) {
 	return texts
 }
 
-// resolve replaces the names in the arguments of a call with ids. It needs one read, and none
-// if there are only ids.
+// resolve replaces the names in the arguments of a call with ids, and dates in words with dates.
+// It needs one read, and none if there are only exact values.
 func (e *Endpoint) resolve(ctx context.Context, t *tool, call op.Call) (op.Call, error) {
 	if call.Arguments.Path == nil {
 		return call, nil // the caller lacks the scope
 	}
-	refs := t.references(call.Arguments)
-	if refs == nil {
+	refs, dates := t.references(call.Arguments), t.dateWords(call.Arguments)
+	if refs == nil && dates == nil {
 		return call, nil
 	}
-	in, err := json.Marshal(lookupInput{t.Name, refs})
+	in, err := json.Marshal(lookupInput{t.Name, refs, dates})
 	if err != nil {
 		return call, fmt.Errorf("encode the names: %w", err)
 	}
@@ -142,7 +142,10 @@ func (e *Endpoint) resolve(ctx context.Context, t *tool, call op.Call) (op.Call,
 	if err := json.Unmarshal(result.Body, &found); err != nil {
 		return call, fmt.Errorf("decode the ids: %w", err)
 	}
-	call.Arguments, err = t.replaced(call.Arguments, found.Data.References)
+	if call.Arguments, err = t.replaced(call.Arguments, found.Data.References); err != nil {
+		return call, err
+	}
+	call.Arguments, err = t.withDates(call.Arguments, found.Data.Dates)
 	return call, err
 }
 

@@ -21,13 +21,14 @@ const (
 	maxRecords    = 2000 // boards or archived lists among which a name is looked for
 )
 
-// lookupInput is the input and the result of the lookup of names.
+// lookupInput is the input and the result of the lookup of names and of dates in words.
 type lookupInput struct {
-	Tool       string     `json:"tool"`
-	References references `json:"references"`
+	Tool       string      `json:"tool"`
+	References references  `json:"references"`
+	Dates      []dateWords `json:"dates,omitempty"`
 }
 
-// newLookups returns the operations that replace names with ids, return the names of lists, and
+// newLookups returns the operations that replace names and words, return the names of lists, and
 // return a text. They are in a registry of their own, because they are not part of any API. They
 // run in the engine like others, as the caller.
 func newLookups() (ids, listNames, text *op.Operation) {
@@ -65,11 +66,18 @@ func fold(name string) string { return query.FoldName(string(stripHidden([]byte(
 // first are the fields that determine the board of the others, in the order of their lookup.
 var first = []string{"workspaceId", "boardId", "cardId", "listId"}
 
-// lookUp replaces the names in the input with ids. It returns a *nameError if it cannot.
+// lookUp replaces the names in the input with ids, and dates in words with dates. It returns an
+// error for a name that does not match exactly one record, and for words that are not clear.
 func lookUp(ctx context.Context, v *store.View, in lookupInput) (lookupInput, error) {
 	l := &lookup{
 		View: v, tool: in.Tool, refs: in.References, entered: map[string]board.Board{}, homes: map[string]string{},
 		people: map[string][]query.Person{}, loaded: map[string][]candidate{},
+	}
+	for i, words := range in.Dates {
+		var err error
+		if in.Dates[i].Text, err = l.date(ctx, words); err != nil {
+			return in, err
+		}
 	}
 	fields := slices.Clone(first)
 	for _, field := range slices.Sorted(maps.Keys(in.References)) {

@@ -34,6 +34,8 @@ const instructions = "Cardwall manages work on boards: workspaces contain boards
 	"An error says what failed and what to do next. " +
 	"Tools marked destructive overwrite or delete data: call them only for what the person asked for. " +
 	"Ask before you delete something, share a board or invite someone. Times are UTC; dates are YYYY-MM-DD. " +
+	"Where a tool takes a date or a time, do not compute it: you can also write English words, in the person's time zone, " +
+	`such as "tomorrow", "friday", "in 2 weeks", "24 dec", "end of month", "7 days ago" or, for a time, "3 hours ago". ` +
 	`A position is "top", "bottom", {"before": id} or {"after": id}, with the id of a sibling.`
 
 // maxGoal is the maximum length of an argument, in characters.

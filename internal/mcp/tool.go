@@ -22,6 +22,7 @@ const pageSize = 25
 type tool struct {
 	*op.Operation
 	listed *sdk.Tool
+	dates  []dateField
 }
 
 func newTool(r *op.Registry, o *op.Operation) (*tool, error) {
@@ -29,6 +30,9 @@ func newTool(r *op.Registry, o *op.Operation) (*tool, error) {
 	schema, err := t.schema(r, filters)
 	if err != nil {
 		return nil, fmt.Errorf("describe tool %s: %w", o.Name, err)
+	}
+	for _, f := range o.Input.Fields {
+		t.dates = append(t.dates, datesIn(r, f.In, f.Schema, f.Name)...)
 	}
 	t.listed = &sdk.Tool{
 		Name: o.Name, Title: titleOf(o.Name), Description: o.Description, InputSchema: schema, OutputSchema: resultSchema,
