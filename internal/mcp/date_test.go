@@ -56,6 +56,22 @@ func TestEveryDateAcceptsWords(t *testing.T) {
 	}
 }
 
+// Exact dates cost no lookup.
+func TestExactDatesNeedNoLookup(t *testing.T) {
+	w := sqliteWorld(t, apptest.Options{})
+	for tool, bodies := range map[string][2]string{
+		"create_card":  {`{"due":{"dueDate":"2026-03-14","startDate":""}}`, `{"due":{"dueDate":"2026-03-14","startDate":"today"}}`},
+		"set_card_due": {`{"dueDate":null,"startDate":"2026-03-14"}`, `{"startDate":"2026-02-30"}`},
+		"undo_changes": {`{"since":"2026-03-14T09:30:00+01:00"}`, `{"since":"2026-03-14"}`},
+	} {
+		for i, body := range bodies {
+			if got := mcp.NeedsLookup(t, w.Registry, w.Registry.Named(tool), body); got != (i == 1) {
+				t.Errorf("%s %s: got a lookup %v, want %v", tool, body, got, i == 1)
+			}
+		}
+	}
+}
+
 // inTokyo runs fn on a Wednesday evening, when it is Thursday in Ada's time zone. Two cards are due,
 // on Wednesday and on Thursday.
 func inTokyo(t *testing.T, fn func(t *testing.T, n *named)) {

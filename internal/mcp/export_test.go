@@ -21,3 +21,13 @@ func Dates(t testing.TB, r *op.Registry, o *op.Operation) map[string]string {
 	}
 	return kinds
 }
+
+// NeedsLookup reports whether a tool must look up names or dates before it runs with a body.
+func NeedsLookup(t testing.TB, r *op.Registry, o *op.Operation, body string) bool {
+	tool, err := newTool(r, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	args := op.Arguments{Body: []byte(body), Path: func(string) string { return "" }}
+	return tool.references(args) != nil || tool.dateWords(args) != nil
+}
