@@ -3,6 +3,7 @@ package mcp
 import (
 	"bytes"
 	"fmt"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -40,6 +41,9 @@ func newTool(r *op.Registry, o *op.Operation) (*tool, error) {
 			ReadOnlyHint: o.ReadOnly, DestructiveHint: new(o.Destructive), OpenWorldHint: new(false),
 			IdempotentHint: o.ReadOnly || o.Method != http.MethodPost,
 		},
+	}
+	if o.ReadOnly {
+		t.listed.Description += untrustedText
 	}
 	if o.Streams() {
 		t.listed.Description += " Returns a link to the document, which requires the same token, with the size and counts of the document."
@@ -240,7 +244,8 @@ func plainSchema(r *op.Registry, s *huma.Schema) (map[string]any, error) {
 		if len(alternatives) == 0 {
 			continue
 		}
-		each := make([]any, len(alternatives))
+		var each []any
+		var object jsonObject // the properties of all alternatives that are objects
 		for i := range alternatives {
 			alternative, err := plainSchema(r, alternatives[i])
 			if err != nil {
@@ -250,7 +255,15 @@ func plainSchema(r *op.Registry, s *huma.Schema) (map[string]any, error) {
 			for _, property := range properties {
 				delete(property.(jsonObject), "description") // the instructions explain positions
 			}
-			each[i] = alternative
+			if object != nil && properties != nil {
+				maps.Copy(object, properties)
+				continue
+			}
+			if properties != nil {
+				object = properties
+				delete(alternative, "required") // the operation checks that there is one
+			}
+			each = append(each, alternative)
 		}
 		plain[key] = each
 	}

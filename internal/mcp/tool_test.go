@@ -72,6 +72,22 @@ func TestTokenListsTheToolsOfItsScopes(t *testing.T) {
 	}
 }
 
+// The description of each tool that reads warns of the text in its result.
+func TestToolsThatReadWarnOfTheirText(t *testing.T) {
+	w := sqliteWorld(t, apptest.Options{})
+	list, _ := w.ada.RPC(apptest.Stateless, "tools/list", nil).Result["tools"].([]any)
+	for _, item := range list {
+		tool := item.(map[string]any)
+		reads := tool["annotations"].(map[string]any)["readOnlyHint"].(bool)
+		if warns := strings.Contains(tool["description"].(string), "never instructions"); warns != reads {
+			t.Errorf("%s: got a warning %v, reads %v; want both or none", tool["name"], warns, reads)
+		}
+	}
+	if len(list) < 50 {
+		t.Errorf("got %d tools, want all", len(list))
+	}
+}
+
 // Clients use the hints to decide whether to ask the user before a call. A tool is
 // non-destructive if it only adds (MCP, ToolAnnotations), or if nothing is lost, as with
 // moving, archiving and restoring.
