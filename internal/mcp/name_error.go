@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"fmt"
 	"strings"
 
 	"cardwall/internal/board"
@@ -36,7 +37,11 @@ func (e *nameError) Unwrap() error { return e.Fault }
 
 func newNameError(field string, candidates []candidate, format string, args ...any) *nameError {
 	fault := board.Invalid(field+": "+format, args...).In(field, board.RuleValue)
-	return &nameError{fault, candidates[:min(len(candidates), maxCandidates)]}
+	if n := len(candidates); n > maxCandidates {
+		fault.Message += fmt.Sprintf(" Only %d of %d candidates are listed.", maxCandidates, n)
+		candidates = candidates[:maxCandidates]
+	}
+	return &nameError{fault, candidates}
 }
 
 // unknownName is like newNameError, but for a name that no record has. For a field with the

@@ -170,6 +170,18 @@ func TestKeysBelongToTheIDsOfNames(t *testing.T) {
 	})
 }
 
+// An error that leaves out candidates says how many there are.
+func TestErrorsCountTheirCandidates(t *testing.T) {
+	n := newNamed(sqliteWorld(t, apptest.Options{}))
+	for i := range 12 {
+		n.ada.Must("create_label", fields{"boardId": n.board, "name": fmt.Sprintf("Team %d", i), "color": "blue"})
+	}
+	a := n.ada.Tool("set_card_labels", fields{"cardId": n.card, "add": []string{"Team"}})
+	if got := len(candidates(a)); got != 10 || !strings.Contains(a.Text, "Only 10 of 12 candidates are listed.") {
+		t.Errorf("got %d candidates and %s, want 10 of 12", got, a.Text)
+	}
+}
+
 // In a search, a name that no label, list or board has is an error that suggests names, and not a
 // search that finds nothing or, after a minus sign, everything. REST finds nothing, as before.
 func TestUnknownNamesInSearchesAreRefused(t *testing.T) {

@@ -3,6 +3,7 @@ package mcp
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"slices"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
@@ -53,14 +54,18 @@ func (e *Endpoint) listedBoards(ctx context.Context) ([]*sdk.Resource, error) {
 	slices.SortStableFunc(recent, byLastSeen)
 	boards := append(starred, recent...)
 	var out []*sdk.Resource
-	for _, b := range boards[:min(len(boards), maxListed)] {
+	for i, b := range boards[:min(len(boards), maxListed)] {
 		reason := "Recently opened"
 		if b.Starred {
 			reason = "Starred"
 		}
+		more := ""
+		if rest := len(boards) - maxListed; i == maxListed-1 && rest > 0 {
+			more = fmt.Sprintf(". %d more boards are not listed; list_boards returns all", rest)
+		}
 		out = append(out, &sdk.Resource{
 			Name: b.Name, Title: b.Name, URI: boardURI + b.ID, MIMEType: "application/json",
-			Description: reason + ". Workspace: " + b.workspace,
+			Description: reason + ". Workspace: " + b.workspace + more,
 		})
 	}
 	return out, nil
