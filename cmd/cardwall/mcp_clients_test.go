@@ -119,9 +119,24 @@ func (s *mcpServer) callAPI(t *testing.T, browser *http.Client, operation string
 	return envelope.Data
 }
 
-// consent opens the address that a client shows, grants the requested scopes, and follows the
-// redirect back to the client. It signs the person in first, because consent needs a recent sign-in.
+// consent grants the requested scopes at the address that a client shows, and follows the redirect
+// back to the client.
 func (s *mcpServer) consent(t *testing.T, address string) {
+	t.Helper()
+	redirect := s.grant(t, address)
+	apptest.Eventually(t, "the client responds at its redirect URI "+redirect, func() bool {
+		callback, err := http.Get(redirect)
+		if err == nil {
+			_ = callback.Body.Close()
+		}
+		return err == nil
+	})
+}
+
+// grant opens the address that a client shows, and grants the requested scopes. It returns the
+// address of the redirect back to the client. It signs the person in first, because consent needs a
+// recent sign-in.
+func (s *mcpServer) grant(t *testing.T, address string) (redirect string) {
 	t.Helper()
 	browser := s.signIn(t)
 	_, query, _ := strings.Cut(address, "?")
@@ -140,14 +155,8 @@ func (s *mcpServer) consent(t *testing.T, address string) {
 	}
 	granted := s.callAPI(t, browser, "POST /app/v1/connect/authorization/allow",
 		map[string]any{"query": query, "scopes": request["scopes"]})
-	redirect, _ := granted["redirectTo"].(string)
-	apptest.Eventually(t, "the client responds at its redirect URI "+redirect, func() bool {
-		callback, err := http.Get(redirect)
-		if err == nil {
-			_ = callback.Body.Close()
-		}
-		return err == nil
-	})
+	redirect, _ = granted["redirectTo"].(string)
+	return redirect
 }
 
 // mcpClient runs one MCP client.

@@ -113,6 +113,8 @@ func compareConformance(t *testing.T, modules string, results []*suiteResult) {
 		"@modelcontextprotocol/client", "mcp-remote"} {
 		fmt.Fprintf(&b, "| `%s` | %s |\n", name, packageVersion(t, modules, name))
 	}
+	fmt.Fprintf(&b, "| `github.com/modelcontextprotocol/go-sdk` | %s |\n", goSDKVersion(t))
+	b.WriteString("\nThe browser tests connect `mcp-remote` as well, with a person's consent in a browser.\n")
 	page, err := os.ReadFile(mcpDocs)
 	if err != nil {
 		t.Fatal(err)
@@ -133,6 +135,18 @@ func compareConformance(t *testing.T, modules string, results []*suiteResult) {
 	} else if want != string(page) {
 		t.Errorf("%s differs from the suite's results; UPDATE_GOLDEN=1 updates it to:\n%s", mcpDocs, b.String())
 	}
+}
+
+// goSDKVersion returns the version of the Go SDK that the program and the tests use.
+func goSDKVersion(t *testing.T) string {
+	t.Helper()
+	text, err := os.ReadFile("../../go.mod")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, _ := strings.Cut(string(text), "github.com/modelcontextprotocol/go-sdk ")
+	version, _, _ := strings.Cut(rest, "\n")
+	return version
 }
 
 // packageVersion returns the installed version of an npm package.
