@@ -128,14 +128,14 @@ test-web: web/node_modules/.installed ## run the unit tests of the web app
 # The tests use the browser /usr/bin/chromium-headless-shell, which runs them in
 # half the time of the full Chromium, or the one whose path is in CHROMIUM.
 .PHONY: test-browser
-test-browser: build ## run the browser tests against the built server
+test-browser: build tools/mcp/node_modules/.installed ## run the browser tests against the built server
 	@tools/need chromium-headless-shell curl
 	cd web && npm run --silent e2e
 
 # Each request goes to one of three servers. Every ten seconds, one of them is
 # killed and started again.
 .PHONY: test-nodes
-test-nodes: build ## run the browser tests against three servers on PostgreSQL that are killed in turn
+test-nodes: build tools/mcp/node_modules/.installed ## run the browser tests against three servers on PostgreSQL that are killed in turn
 	@tools/need chromium-headless-shell curl postgresql
 	cd web && CARDWALL_NODES=3 ../tools/with-postgres npm run --silent e2e
 

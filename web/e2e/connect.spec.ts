@@ -1,4 +1,6 @@
+import { spawn } from 'node:child_process'
 import { createHash, randomBytes } from 'node:crypto'
+import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { type Page } from '@playwright/test'
 import { axe, callApi, expect, secretLinkTo, send, server, test as base } from './fixtures'
@@ -118,6 +120,30 @@ test('a client is authorized by mouse, for one workspace', async ({ page, client
   await page.getByRole('dialog').getByRole('button', { name: 'Disconnect' }).click()
   await expect(row).toHaveCount(0)
   await expect.poll(() => meStatus(access_token)).toBe(401)
+})
+
+test('a program that supports only local servers connects through mcp-remote', async ({ page, name, world }, info) => {
+  const env = { PATH: process.env.PATH, HOME: info.outputPath('home'), BROWSER: 'false', DISPLAY: '' }
+  const program = spawn(process.execPath, ['../tools/mcp/remote.mjs', `${server().url}/mcp`, name], { env })
+  const [ended, output] = [once(program, 'exit'), { out: '', all: '' }]
+  program.stdout.on('data', (text: Buffer) => (output.out += text.toString()))
+  for (const stream of [program.stdout, program.stderr])
+    stream.on('data', (text: Buffer) => (output.all += text.toString()))
+  try {
+    const address = /https?:\/\/\S+\/oauth\/authorize\?\S+/
+    await expect.poll(() => output.all, { timeout: 30_000 }).toMatch(address)
+    await page.goto(address.exec(output.all)![0])
+    await expect(page.getByRole('heading', { name: /^Connect .+\?$/ })).toBeVisible()
+    await page.getByLabel('Workspaces').selectOption(world.workspaceId)
+    await page.getByRole('button', { name: 'Allow' }).click()
+    await expect(page.getByText(/successful/i)).toBeVisible()
+    expect((await ended)[0], output.all).toBe(0)
+  } finally {
+    program.kill()
+  }
+  const { card } = JSON.parse(output.out.trim().split('\n').at(-1)!) as { card: string }
+  await page.goto(`/cards/${card}`)
+  await expect(page.getByRole('dialog')).toContainText(name)
 })
 
 test('a client is authorized and disconnected by keyboard', async ({ page, client }) => {
