@@ -1,4 +1,4 @@
-import { axe, expect, leaveControl, waitUntilSaved, tabTo, test } from './fixtures'
+import { axe, expect, leaveControl, nextFrames, waitUntilSaved, tabTo, test } from './fixtures'
 import { signUpPerson } from './person'
 
 test('notifications appear in the bell menu live, and open with a click', async ({ page, world, browser }) => {
@@ -32,6 +32,20 @@ test('notifications appear in the bell menu live, and open with a click', async 
   await page.goto('/notifications')
   await expect(page.getByRole('link', { name: /Call the printer/ })).toHaveCount(0)
   await grace.close()
+})
+
+test('the focus can move on as soon as Escape has closed the panel', async ({ page }) => {
+  await page.goto('/')
+  const bell = page.getByRole('button', { name: /^Notifications/ })
+  await bell.focus()
+  await page.keyboard.press('Enter')
+  await expect(page.getByRole('dialog', { name: 'Notifications' })).toBeVisible()
+  await bell.evaluate((button: HTMLElement) =>
+    button.addEventListener('focus', () => queueMicrotask(() => button.blur()), { once: true }),
+  )
+  await page.keyboard.press('Escape')
+  await nextFrames(page)
+  await expect(bell).not.toBeFocused()
 })
 
 test('by keyboard only: a person is mentioned, and reads the notification', async ({ page, world, browser }) => {
