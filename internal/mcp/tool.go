@@ -245,7 +245,7 @@ func plainSchema(r *op.Registry, s *huma.Schema) (map[string]any, error) {
 			continue
 		}
 		var each []any
-		var object jsonObject // the properties of all alternatives that are objects
+		var object jsonObject // the alternative that has the properties of all that are objects
 		for i := range alternatives {
 			alternative, err := plainSchema(r, alternatives[i])
 			if err != nil {
@@ -255,13 +255,14 @@ func plainSchema(r *op.Registry, s *huma.Schema) (map[string]any, error) {
 			for _, property := range properties {
 				delete(property.(jsonObject), "description") // the instructions explain positions
 			}
-			if object != nil && properties != nil {
-				maps.Copy(object, properties)
+			switch {
+			case properties == nil:
+			case object == nil:
+				object = alternative
+			default:
+				maps.Copy(object["properties"].(jsonObject), properties)
+				delete(object, "required") // the operation checks that there is one
 				continue
-			}
-			if properties != nil {
-				object = properties
-				delete(alternative, "required") // the operation checks that there is one
 			}
 			each = append(each, alternative)
 		}

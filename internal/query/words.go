@@ -92,7 +92,7 @@ var (
 	months   = strings.Fields("january february march april may june july august september october november december")
 )
 
-// named returns the index of the name that starts with a text of at least three letters.
+// named returns the index of the name that starts with a text of at least three characters.
 func named(text string, names []string) (i int, ok bool) {
 	i = slices.IndexFunc(names, func(name string) bool { return len(text) >= 3 && strings.HasPrefix(name, text) })
 	return i, i >= 0

@@ -211,9 +211,11 @@ func (v *View) eachName(ctx context.Context, p CardPage, ref query.Ref, fn func(
 	}
 	return v.each(ctx, text, a, func(rows *sql.Rows) error {
 		var id, name string
-		err := rows.Scan(&id, &name)
+		if err := rows.Scan(&id, &name); err != nil {
+			return err
+		}
 		fn(id, name)
-		return err
+		return nil
 	})
 }
 
