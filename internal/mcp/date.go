@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"slices"
@@ -28,33 +29,20 @@ const (
 	anEnd     dateKind = "end"      // in the past; a day means its end
 )
 
-// dateField is a field of a tool that takes a date or an instant.
-type dateField struct {
-	path []string // names of the objects around it, and its own name
-	in   op.Location
-	kind dateKind
-}
-
-// datesIn returns the fields that take dates and instants in a field with a schema.
-func datesIn(r *op.Registry, in op.Location, s *huma.Schema, path ...string) (fields []dateField) {
-	if s.Ref != "" {
-		s = r.Schemas.SchemaFromRef(s.Ref)
-	}
-	switch name := path[len(path)-1]; {
+// dateKindOf returns the kind of date that a field takes, or "" if it takes none.
+func dateKindOf(name string, s *huma.Schema) dateKind {
+	switch {
 	case s.Format == "date-time" && name == "until":
-		return []dateField{{path, in, anEnd}}
+		return anEnd
 	case s.Format == "date-time":
-		return []dateField{{path, in, anInstant}}
+		return anInstant
 	case !isDate(s):
+		return ""
 	case strings.HasPrefix(name, "created"), strings.HasPrefix(name, "updated"), strings.HasPrefix(name, "completed"):
-		return []dateField{{path, in, aPastDay}}
+		return aPastDay
 	default:
-		return []dateField{{path, in, aDay}}
+		return aDay
 	}
-	for _, name := range slices.Sorted(maps.Keys(s.Properties)) {
-		fields = append(fields, datesIn(r, in, s.Properties[name], append(slices.Clone(path), name)...)...)
-	}
-	return fields
 }
 
 // isDate reports whether a schema is that of a date: its example is one.
@@ -64,9 +52,6 @@ func isDate(s *huma.Schema) bool {
 		return aDay.isExact(text)
 	})
 }
-
-// name returns the names in the path, joined by dots.
-func (f dateField) name() string { return strings.Join(f.path, ".") }
 
 // isExact reports whether a value is not in words.
 func (k dateKind) isExact(value string) bool {
@@ -88,71 +73,24 @@ type dateWords struct {
 // dateWords returns the dates and instants in the arguments of a call that are in words. It omits
 // blank values and values of a wrong type, which the engine explains.
 func (t *tool) dateWords(args op.Arguments) (all []dateWords) {
-	for _, f := range t.dates {
-		get := func(path []string) string {
-			if f.in == op.InQuery {
-				return args.Query.Get(path[0])
-			}
-			return textAt(args.Body, path)
-		}
-		if text := get(f.path); strings.TrimSpace(text) != "" && !f.kind.isExact(text) {
-			zone := append(slices.Clone(f.path[:len(f.path)-1]), "timeZone")
-			all = append(all, dateWords{f.name(), f.kind, text, get(zone)})
+	add := func(path, field, text, zone string) {
+		if kind := t.dates[field]; kind != "" && strings.TrimSpace(text) != "" && !kind.isExact(text) {
+			all = append(all, dateWords{path, kind, text, zone})
 		}
 	}
+	for _, name := range slices.Sorted(maps.Keys(args.Query)) {
+		add(name, name, args.Query.Get(name), args.Query.Get("timeZone"))
+	}
+	t.eachMember(args.Body, func(m member) { add(m.path, m.field, textIn(m.value), textIn(m.siblings["timeZone"])) })
 	return all
 }
 
-// withDates returns the arguments with other dates.
-func (t *tool) withDates(args op.Arguments, dates []dateWords) (op.Arguments, error) {
-	for _, f := range t.dates {
-		i := slices.IndexFunc(dates, func(d dateWords) bool { return d.Field == f.name() })
-		var err error
-		switch {
-		case i < 0:
-		case f.in == op.InQuery:
-			args.Query.Set(f.name(), dates[i].Text)
-		default:
-			args.Body, err = withText(args.Body, f.path, dates[i].Text)
-		}
-		if err != nil {
-			return args, err
-		}
-	}
-	return args, nil
-}
-
-// textAt returns the string at a path of a JSON object, or "" if there is none.
-func textAt(object jsontext.Value, path []string) (text string) {
-	var members map[string]jsontext.Value
-	if len(object) == 0 || json.Unmarshal(object, &members) != nil {
-		return ""
-	}
-	value := members[path[0]]
-	if len(path) > 1 {
-		return textAt(value, path[1:])
-	}
-	if value.Kind() != '"' || json.Unmarshal(value, &text) != nil {
+// textIn returns a string, or "" for another value.
+func textIn(v jsontext.Value) (text string) {
+	if v.Kind() != '"' || json.Unmarshal(v, &text) != nil {
 		return ""
 	}
 	return text
-}
-
-// withText returns a JSON object with a string at a path.
-func withText(object jsontext.Value, path []string, text string) (_ jsontext.Value, err error) {
-	var members map[string]jsontext.Value
-	if err := json.Unmarshal(object, &members); err != nil {
-		return nil, err
-	}
-	if len(path) > 1 {
-		members[path[0]], err = withText(members[path[0]], path[1:], text)
-	} else {
-		members[path[0]], err = json.Marshal(text)
-	}
-	if err != nil {
-		return nil, err
-	}
-	return json.Marshal(members, json.Deterministic(true))
 }
 
 // forms are what errors teach.
@@ -164,13 +102,14 @@ const (
 
 // date returns the date or the instant that words mean, or an error if they are not clear.
 func (l *lookup) date(ctx context.Context, d dateWords) (string, error) {
-	if d.TimeZone == "" {
+	if d.TimeZone == "" && l.timeZone == "" {
 		me, err := l.User(ctx)
 		if err != nil {
 			return "", err
 		}
-		d.TimeZone = me.TimeZone
+		l.timeZone = me.TimeZone
 	}
+	d.TimeZone = cmp.Or(d.TimeZone, l.timeZone)
 	zone, err := board.LoadZone("timeZone", d.TimeZone)
 	if err != nil {
 		return "", err

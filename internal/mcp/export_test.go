@@ -6,8 +6,15 @@ import (
 	"cardwall/internal/op"
 )
 
-// TakesNames reports whether a field of a tool accepts names.
-func TakesNames(tool, field string) bool { return nounOf(tool, field) != "" }
+// TakesNames reports whether a field of a tool accepts names. Fields within others are named like
+// cards[].listId.
+func TakesNames(t testing.TB, r *op.Registry, o *op.Operation, field string) bool {
+	tool, err := newTool(r, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tool.names[field] != ""
+}
 
 // Dates returns the fields of a tool that accept dates in words, with their kinds.
 func Dates(t testing.TB, r *op.Registry, o *op.Operation) map[string]string {
@@ -16,8 +23,8 @@ func Dates(t testing.TB, r *op.Registry, o *op.Operation) map[string]string {
 		t.Fatal(err)
 	}
 	kinds := map[string]string{}
-	for _, f := range tool.dates {
-		kinds[f.name()] = string(f.kind)
+	for field, kind := range tool.dates {
+		kinds[field] = string(kind)
 	}
 	return kinds
 }

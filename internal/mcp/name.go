@@ -68,34 +68,29 @@ type references map[string][]string
 // It omits values of a wrong type, which the engine explains.
 func (t *tool) references(args op.Arguments) references {
 	all, named := references{}, false
-	var body map[string]jsontext.Value
-	for _, f := range t.Input.Fields {
-		if nounOf(t.Name, f.Name) == "" {
-			continue
+	add := func(path, field string, values []string) {
+		if t.names[field] == "" || len(values) == 0 {
+			return
 		}
-		var values []string
+		all[path] = values
+		named = named || slices.ContainsFunc(values, func(v string) bool { return isName(t.Name, field, v) })
+	}
+	for _, f := range t.Input.Fields {
 		switch f.In {
 		case op.InPath:
-			values = []string{args.Path(f.Name)}
+			add(f.Name, f.Name, []string{args.Path(f.Name)})
 		case op.InQuery:
-			values = args.Query[f.Name]
+			values := args.Query[f.Name]
 			if values != nil && isFilter(t.Name, f.Name) {
 				values = strings.Split(values[0], ",")
 				for i, value := range values {
 					values[i] = strings.TrimSpace(value)
 				}
 			}
-		default:
-			if body == nil && json.Unmarshal(args.Body, &body) != nil {
-				return nil
-			}
-			values = textsIn(body[f.Name])
-		}
-		if len(values) > 0 {
-			all[f.Name] = values
-			named = named || slices.ContainsFunc(values, func(v string) bool { return isName(t.Name, f.Name, v) })
+			add(f.Name, f.Name, values)
 		}
 	}
+	t.eachMember(args.Body, func(m member) { add(m.path, m.field, textsIn(m.value)) })
 	if !named {
 		return nil
 	}
@@ -142,50 +137,43 @@ func (e *Endpoint) resolve(ctx context.Context, t *tool, call op.Call) (op.Call,
 	if err := json.Unmarshal(result.Body, &found); err != nil {
 		return call, fmt.Errorf("decode the ids: %w", err)
 	}
-	if call.Arguments, err = t.replaced(call.Arguments, found.Data.References); err != nil {
-		return call, err
-	}
-	call.Arguments, err = t.withDates(call.Arguments, found.Data.Dates)
+	call.Arguments, err = t.replaced(call.Arguments, found.Data)
 	return call, err
 }
 
-// replaced returns the arguments with other references.
-func (t *tool) replaced(args op.Arguments, refs references) (op.Arguments, error) {
+// replaced returns the arguments with ids instead of names, and with dates instead of words.
+func (t *tool) replaced(args op.Arguments, found lookupInput) (op.Arguments, error) {
 	path := args.Path
 	args.Path = func(name string) string {
-		if ids := refs[name]; len(ids) > 0 {
+		if ids := found.References[name]; len(ids) > 0 {
 			return ids[0]
 		}
 		return path(name)
 	}
-	var body map[string]jsontext.Value
-	if args.Body != nil {
-		if err := json.Unmarshal(args.Body, &body); err != nil {
-			return args, fmt.Errorf("decode the body: %w", err)
+	for name := range args.Query {
+		if ids := found.References[name]; len(ids) > 0 {
+			args.Query.Set(name, strings.Join(ids, ","))
 		}
 	}
-	for _, f := range t.Input.Fields {
-		ids := refs[f.Name]
-		switch {
-		case len(ids) == 0, f.In == op.InPath:
-		case f.In == op.InQuery:
-			args.Query.Set(f.Name, strings.Join(ids, ","))
-		default:
-			var value any = ids
-			if body[f.Name].Kind() == '"' {
-				value = ids[0]
-			}
-			text, err := json.Marshal(value)
-			if err != nil {
-				return args, fmt.Errorf("encode %s: %w", f.Name, err)
-			}
-			body[f.Name] = text
+	dates := map[string]string{}
+	for _, d := range found.Dates {
+		dates[d.Field] = d.Text
+		if args.Query.Has(d.Field) {
+			args.Query.Set(d.Field, d.Text)
 		}
-	}
-	if args.Body == nil {
-		return args, nil
 	}
 	var err error
-	args.Body, err = json.Marshal(body, json.Deterministic(true))
+	args.Body, err = t.replaceMembers(args.Body, "", "", func(m member) any {
+		ids := found.References[m.path]
+		switch {
+		case dates[m.path] != "":
+			return dates[m.path]
+		case len(ids) == 0:
+			return nil
+		case m.value.Kind() == '"':
+			return ids[0]
+		}
+		return ids
+	})
 	return args, err
 }

@@ -15,7 +15,7 @@ import (
 // Limits on the names of one call. Exceeding one is an error. They also bound the number of
 // statements.
 const (
-	maxNames      = 100  // in one field, because update_cards takes 100 cards of a named board
+	maxNames      = 100  // different ones in one field, because update_cards takes 100 cards of a named board
 	maxNameLength = 1100 // in characters; enough for the names of a board and of a list
 	maxNameBoards = 10   // boards on which the records are
 	maxRecords    = 2000 // boards or archived lists among which a name is looked for
@@ -45,12 +45,14 @@ type lookup struct {
 	*store.View
 	tool       string
 	refs       references
-	boards     []board.Board             // all that the caller can see, at most maxRecords
-	workspaces map[string]string         // names by id
-	entered    map[string]board.Board    // the boards on which records were looked for
-	homes      map[string]string         // the board of a card or a list
-	people     map[string][]query.Person // by board
-	loaded     map[string][]candidate    // see records
+	boards     []board.Board                // all that the caller can see, at most maxRecords
+	workspaces map[string]string            // names by id
+	entered    map[string]board.Board       // the boards on which records were looked for
+	homes      map[string]string            // the board of a card or a list
+	people     map[string][]query.Person    // by board
+	loaded     map[string][]candidate       // see records
+	found      map[string]map[string]string // ids by the name of a field and by name
+	timeZone   string                       // the caller's own; "" if it is not known yet
 }
 
 // reference is a name in a field.
@@ -71,7 +73,7 @@ var first = []string{"workspaceId", "boardId", "cardId", "listId"}
 func lookUp(ctx context.Context, v *store.View, in lookupInput) (lookupInput, error) {
 	l := &lookup{
 		View: v, tool: in.Tool, refs: in.References, entered: map[string]board.Board{}, homes: map[string]string{},
-		people: map[string][]query.Person{}, loaded: map[string][]candidate{},
+		people: map[string][]query.Person{}, loaded: map[string][]candidate{}, found: map[string]map[string]string{},
 	}
 	for i, words := range in.Dates {
 		var err error
@@ -86,15 +88,11 @@ func lookUp(ctx context.Context, v *store.View, in lookupInput) (lookupInput, er
 		}
 	}
 	for _, field := range fields {
-		names := 0
 		for i, text := range l.refs[field] {
 			if !isName(in.Tool, field, text) {
 				continue
 			}
-			if names++; names > maxNames {
-				return in, newNameError(field, nil, "a field takes at most %d names. Use ids for the others.", maxNames)
-			}
-			id, err := l.find(ctx, field, text)
+			id, err := l.findOnce(ctx, field, text)
 			if err != nil {
 				return in, err
 			}
@@ -104,12 +102,30 @@ func lookUp(ctx context.Context, v *store.View, in lookupInput) (lookupInput, er
 	return in, nil
 }
 
+// findOnce is like find, but finds the same name in fields with the same name only once. All of
+// them refer to the same board.
+func (l *lookup) findOnce(ctx context.Context, field, text string) (string, error) {
+	ids := l.found[leaf(field)]
+	switch {
+	case ids == nil:
+		ids = map[string]string{}
+		l.found[leaf(field)] = ids
+	case ids[text] != "":
+		return ids[text], nil
+	case len(ids) == maxNames:
+		return "", newNameError(field, nil, "a field takes at most %d names. Use ids for the others.", maxNames)
+	}
+	id, err := l.find(ctx, field, text)
+	ids[text] = id
+	return id, err
+}
+
 // restores reports whether the tool restores archived records of a kind.
 func (l *lookup) restores(n noun) bool { return l.tool == "restore_"+string(n) }
 
 // find returns the id of the record that a name identifies.
 func (l *lookup) find(ctx context.Context, field, text string) (string, error) {
-	r := reference{field: field, text: text, noun: nounOf(l.tool, field)}
+	r := reference{field: field, text: text, noun: nounOf(l.tool, leaf(field))}
 	if utf8.RuneCountInString(text) <= maxNameLength {
 		r.folded = fold(text)
 	}

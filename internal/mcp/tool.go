@@ -22,18 +22,15 @@ const pageSize = 25
 // tool is an operation together with its entry in the list of tools.
 type tool struct {
 	*op.Operation
+	flexible
 	listed *sdk.Tool
-	dates  []dateField
 }
 
 func newTool(r *op.Registry, o *op.Operation) (*tool, error) {
-	t, filters := &tool{Operation: o}, filtersOf(r, o)
+	t, filters := &tool{Operation: o, flexible: newFlexible(r, o)}, filtersOf(r, o)
 	schema, err := t.schema(r, filters)
 	if err != nil {
 		return nil, fmt.Errorf("describe tool %s: %w", o.Name, err)
-	}
-	for _, f := range o.Input.Fields {
-		t.dates = append(t.dates, datesIn(r, f.In, f.Schema, f.Name)...)
 	}
 	t.listed = &sdk.Tool{
 		Name: o.Name, Title: titleOf(o.Name), Description: o.Description, InputSchema: schema, OutputSchema: resultSchema,
@@ -109,6 +106,8 @@ func (t *tool) schema(r *op.Registry, filters []string) (jsontext.Value, error) 
 			delete(plain, "description")
 		case saysTheName(f):
 			delete(plain, "description")
+		case t.repeats(r, f.Schema):
+			plain["items"] = jsonObject{"type": "object"} // the description says that the fields are the same
 		}
 		write(f.Name)
 		write(plain)
@@ -141,6 +140,21 @@ func (t *tool) schema(r *op.Registry, filters []string) (jsontext.Value, error) 
 	write(false)
 	token(jsontext.EndObject)
 	return jsontext.Value(bytes.TrimSpace(b.Bytes())), firstErr
+}
+
+// repeats reports whether a field contains objects with several fields, all of which are fields of
+// the tool, too.
+func (t *tool) repeats(r *op.Registry, s *huma.Schema) bool {
+	if s.Items == nil || s.Items.Ref == "" {
+		return false
+	}
+	inner := r.Schemas.SchemaFromRef(s.Items.Ref).Properties
+	for name := range inner {
+		if !slices.ContainsFunc(t.Input.Fields, func(f op.Field) bool { return f.Name == name }) {
+			return false
+		}
+	}
+	return len(inner) > 2
 }
 
 // saysTheName reports whether the description of a field says no more than its name.
@@ -218,7 +232,10 @@ func plainSchema(r *op.Registry, s *huma.Schema) (map[string]any, error) {
 	for _, name := range omittedKeywords {
 		delete(plain, name)
 	}
-	if about, ok := plain["description"].(string); ok {
+	switch about, _ := plain["description"].(string); {
+	case strings.Contains(about, "HH:MM"), strings.HasSuffix(about, "Required with a time."):
+		delete(plain, "description") // the instructions explain times
+	case about != "":
 		plain["description"] = dateForm.Replace(about)
 	}
 	// Split lists of types, because some models support only one type per schema.
@@ -236,9 +253,12 @@ func plainSchema(r *op.Registry, s *huma.Schema) (map[string]any, error) {
 		}
 	}
 	if s.Items != nil {
-		if plain["items"], err = plainSchema(r, s.Items); err != nil {
+		items, err := plainSchema(r, s.Items)
+		if err != nil {
 			return nil, err
 		}
+		undescribe(items["properties"]) // the tools that create one of the objects describe them
+		plain["items"] = items
 	}
 	for key, alternatives := range map[string][]*huma.Schema{"oneOf": s.OneOf, "anyOf": s.AnyOf, "allOf": s.AllOf} {
 		if len(alternatives) == 0 {
@@ -252,9 +272,7 @@ func plainSchema(r *op.Registry, s *huma.Schema) (map[string]any, error) {
 				return nil, err
 			}
 			properties, _ := alternative["properties"].(jsonObject)
-			for _, property := range properties {
-				delete(property.(jsonObject), "description") // the instructions explain positions
-			}
+			undescribe(properties) // the instructions explain positions
 			switch {
 			case properties == nil:
 			case object == nil:
@@ -269,6 +287,15 @@ func plainSchema(r *op.Registry, s *huma.Schema) (map[string]any, error) {
 		plain[key] = each
 	}
 	return plain, nil
+}
+
+// undescribe removes the descriptions of properties, and of those within them.
+func undescribe(properties any) {
+	all, _ := properties.(jsonObject)
+	for _, property := range all {
+		delete(property.(jsonObject), "description")
+		undescribe(property.(jsonObject)["properties"])
+	}
 }
 
 // arguments parses the input of a call and adds the defaults of tools. It also returns
