@@ -87,8 +87,18 @@ func (d *demo) createWorkspace(ctx context.Context, tx *store.Tx) error {
 }
 
 func (d *demo) createBoard(ctx context.Context, tx *store.Tx, in demoBoard) error {
-	b, err := app.CreateBoard(ctx, tx, app.CreateBoardInput{WorkspaceID: d.workspaceID, Name: in.name,
-		Description: in.description, Visibility: in.visibility})
+	input := app.CreateBoardInput{WorkspaceID: d.workspaceID, Name: in.name, Description: in.description, Visibility: in.visibility}
+	for _, l := range in.labels {
+		input.Labels = append(input.Labels, app.NewLabel{Name: l.name, Color: l.color})
+	}
+	for _, l := range in.lists {
+		list := app.NewList{Name: l.name}
+		if l.wip > 0 {
+			list.WIPLimit = &l.wip
+		}
+		input.Lists = append(input.Lists, list)
+	}
+	b, err := app.CreateBoard(ctx, tx, input)
 	if err != nil {
 		return err
 	}
@@ -106,24 +116,12 @@ func (d *demo) createBoard(ctx context.Context, tx *store.Tx, in demoBoard) erro
 		}
 	}
 	labels := map[string]string{}
-	for _, l := range in.labels {
-		label, err := app.CreateLabel(ctx, tx, app.CreateLabelInput{BoardInput: ref, Name: l.name, Color: l.color})
-		if err != nil {
-			return err
-		}
-		labels[l.name] = label.ID
+	for _, l := range b.Labels {
+		labels[l.Name] = l.ID
 	}
-	for _, l := range in.lists {
-		input := app.CreateListInput{BoardInput: ref, Name: l.name}
-		if l.wip > 0 {
-			input.WIPLimit = &l.wip
-		}
-		list, err := app.CreateList(ctx, tx, input)
-		if err != nil {
-			return err
-		}
+	for i, l := range in.lists {
 		for _, c := range l.cards {
-			if err := d.createCard(ctx, tx, list.ID, c, labels); err != nil {
+			if err := d.createCard(ctx, tx, b.Lists[i].ID, c, labels); err != nil {
 				return err
 			}
 		}

@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"fmt"
 
 	"cardwall/internal/board"
 	"cardwall/internal/op"
@@ -78,9 +79,11 @@ type CreateBoardInput struct {
 	Description string           `json:"description,omitempty" maxLength:"16384" doc:"The board's description, in Markdown." example:"Everything until the launch."`
 	Visibility  board.Visibility `json:"visibility,omitempty" enum:"workspace,private,confidential" doc:"Who can see the board. Defaults to workspace." example:"workspace"`
 	Color       *board.Color     `json:"color,omitempty" enum:"gray,red,orange,yellow,lime,green,teal,sky,blue,purple,pink,brown" doc:"The board's color. If it is absent, the board has none." example:"teal"`
+	Lists       []NewList        `json:"lists,omitempty" maxItems:"1000" doc:"Lists to create on the board, in order."`
+	Labels      []NewLabel       `json:"labels,omitempty" maxItems:"1000" doc:"Labels to create on the board."`
 }
 
-// CreateBoard creates a board without lists. The caller becomes its admin.
+// CreateBoard creates a board, optionally with lists and labels. The caller becomes its admin.
 func CreateBoard(ctx context.Context, tx *store.Tx, in CreateBoardInput) (board.BoardDetail, error) {
 	w, err := tx.Workspace(ctx, in.WorkspaceID, board.CreateBoards)
 	if err != nil {
@@ -101,6 +104,16 @@ func CreateBoard(ctx context.Context, tx *store.Tx, in CreateBoardInput) (board.
 		return board.BoardDetail{}, err
 	}
 	tx.Emit(b.ID, boardCreated(b))
+	for i, l := range in.Lists {
+		if _, err := CreateList(ctx, tx, CreateListInput{BoardInput: BoardInput{b.ID}, NewList: l}); err != nil {
+			return board.BoardDetail{}, within(err, fmt.Sprintf("lists[%d]", i))
+		}
+	}
+	for i, l := range in.Labels {
+		if _, err := CreateLabel(ctx, tx, CreateLabelInput{BoardInput: BoardInput{b.ID}, NewLabel: l}); err != nil {
+			return board.BoardDetail{}, within(err, fmt.Sprintf("labels[%d]", i))
+		}
+	}
 	b.Version = tx.BoardVersion()
 	return boardDetail(ctx, tx.View, b)
 }

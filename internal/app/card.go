@@ -250,9 +250,9 @@ func RestoreCard(ctx context.Context, tx *store.Tx, in CardInput) (board.Card, e
 // CardDates holds the dates of a card to change. An absent date stays unchanged; null
 // clears it.
 type CardDates struct {
-	DueDate   op.Optional[string] `json:"dueDate,omitzero" maxLength:"10" doc:"The due date, YYYY-MM-DD. If it is absent, the due date stays unchanged; null clears it." example:"2026-03-14"`
+	DueDate   op.Optional[string] `json:"dueDate,omitzero" maxLength:"10" doc:"The due date, YYYY-MM-DD; null clears it." example:"2026-03-14"`
 	DueTime   string              `json:"dueTime,omitempty" maxLength:"5" doc:"The time of day at which the card is due, HH:MM. With dueDate alone, the card is due all day." example:"09:30"`
-	StartDate op.Optional[string] `json:"startDate,omitzero" maxLength:"10" doc:"The date on which work starts, YYYY-MM-DD. Requires the startDates feature. If it is absent, the start stays unchanged; null clears it." example:"2026-03-10"`
+	StartDate op.Optional[string] `json:"startDate,omitzero" maxLength:"10" doc:"The date on which work starts, YYYY-MM-DD. Requires the startDates feature; null clears it." example:"2026-03-10"`
 	StartTime string              `json:"startTime,omitempty" maxLength:"5" doc:"The time of day at which work starts, HH:MM." example:"09:00"`
 	TimeZone  string              `json:"timeZone,omitempty" maxLength:"64" doc:"The IANA time zone of the times. Required with a time." example:"Europe/Berlin"`
 }

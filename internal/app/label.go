@@ -36,6 +36,11 @@ func ListLabels(ctx context.Context, v *store.View, in ListLabelsInput) (op.Page
 // CreateLabelInput holds the fields of a new label.
 type CreateLabelInput struct {
 	BoardInput
+	NewLabel
+}
+
+// NewLabel holds the name and the color of a new label.
+type NewLabel struct {
 	Name  string      `json:"name,omitempty" maxLength:"512" doc:"The label's name; may be empty for a label with only a color." example:"Bug"`
 	Color board.Color `json:"color" enum:"gray,red,orange,yellow,lime,green,teal,sky,blue,purple,pink,brown" doc:"The label's color." example:"red"`
 }

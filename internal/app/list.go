@@ -40,10 +40,15 @@ type ListInput struct {
 // CreateListInput holds the fields of a new list.
 type CreateListInput struct {
 	BoardInput
-	Name     string         `json:"name" maxLength:"512" doc:"The list's name." example:"In progress"`
-	WIPLimit *int           `json:"wipLimit,omitempty" minimum:"1" maximum:"200000" doc:"The maximum number of cards that the list should hold, not counting archived ones. If it is absent, there is no limit." example:"5"`
-	WIPMode  board.WIPMode  `json:"wipMode,omitempty" enum:"soft,hard" doc:"What happens at the WIP limit: soft shows a warning, hard rejects further cards. Defaults to soft." example:"soft"`
+	NewList
 	Position board.Position `json:"position,omitzero" doc:"The position on the board. Defaults to the bottom, which is the right end."`
+}
+
+// NewList holds the name and the WIP limit of a new list.
+type NewList struct {
+	Name     string        `json:"name" maxLength:"512" doc:"The list's name." example:"In progress"`
+	WIPLimit *int          `json:"wipLimit,omitempty" minimum:"1" maximum:"200000" doc:"The maximum number of open cards that the list should hold. If it is absent, there is no limit." example:"5"`
+	WIPMode  board.WIPMode `json:"wipMode,omitempty" enum:"soft,hard" doc:"What happens at the WIP limit: soft shows a warning, hard rejects further cards. Defaults to soft." example:"soft"`
 }
 
 // CreateList creates a list at a position on its board.

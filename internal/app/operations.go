@@ -133,7 +133,7 @@ func registerBoards(r *op.Registry) {
 	op.Query(r, "get_board", "GET /boards/{boardId}",
 		"Get a board with its lists, labels, features and limits.", GetBoard)
 	op.Command(r, "create_board", "POST /boards",
-		"Create a board in a workspace. The caller becomes its admin.", CreateBoard, op.Creates)
+		"Create a board in a workspace, optionally with lists and labels. The caller becomes its admin.", CreateBoard, op.Creates)
 	op.Command(r, "update_board", "PATCH /boards/{boardId}",
 		"Change a board's name, description, color, visibility or features. Changing the visibility or "+
 			"features requires a board admin. Changing the visibility or features.publicPage requires the "+
@@ -266,11 +266,13 @@ func registerCards(r *op.Registry) {
 		ListCards, op.Cached(basisOfCards))
 	op.Query(r, "get_card", "GET /cards/{cardId}", "Get a card with its checklists.", GetCard, op.Cached(basisOfCard))
 	op.Command(r, "create_card", "POST /cards", "Create a card in a list.", CreateCard, op.Creates)
+	op.Command(r, "create_cards", "POST /boards/{boardId}/cards",
+		"Create up to 100 cards in lists of a board. Either all of them are created, or none.", CreateCards, op.Creates)
 	op.Command(r, "update_card", "PATCH /cards/{cardId}",
 		"Change a card's title or description, or whether it is done.", UpdateCard)
 	op.Command(r, "update_cards", "PATCH /boards/{boardId}/cards",
-		"Make the same changes to up to 100 cards of a board. Moves, labels, assigns, schedules, completes, archives or "+
-			"comments on the cards. Either all of them change, or none.", UpdateCards)
+		"Change up to 100 cards of a board, in the same way or, with changes, in different ways. Moves, labels, assigns, "+
+			"schedules, completes, archives or comments on the cards. Either all of them change, or none.", UpdateCards)
 	op.Command(r, "move_card", "POST /cards/{cardId}/move",
 		"Move a card to a position in a list on the same board.", MoveCard)
 	op.Command(r, "move_card_to_board", "POST /cards/{cardId}/move-to-board",
@@ -300,14 +302,12 @@ func registerCards(r *op.Registry) {
 	op.Command(r, "add_checklist", "POST /cards/{cardId}/checklists",
 		"Add a checklist to a card, optionally with items.", AddChecklist, op.Creates)
 	op.Command(r, "update_checklist", "PATCH /checklists/{checklistId}", "Change a checklist's title.", UpdateChecklist)
-	op.Command(r, "delete_checklist", "DELETE /checklists/{checklistId}",
-		"Delete a checklist with its items.", DeleteChecklist)
+	op.Command(r, "delete_checklist", "DELETE /checklists/{checklistId}", "Delete a checklist with its items.", DeleteChecklist)
 	op.Command(r, "add_checklist_item", "POST /checklists/{checklistId}/items",
 		"Add an item to a checklist.", AddChecklistItem, op.Creates)
 	op.Command(r, "update_checklist_item", "PATCH /checklist-items/{itemId}",
 		"Change a checklist item's title or position, or whether it is done.", UpdateChecklistItem)
-	op.Command(r, "delete_checklist_item", "DELETE /checklist-items/{itemId}",
-		"Delete a checklist item.", DeleteChecklistItem)
+	op.Command(r, "delete_checklist_item", "DELETE /checklist-items/{itemId}", "Delete a checklist item.", DeleteChecklistItem)
 }
 
 func registerComments(r *op.Registry) {
@@ -330,8 +330,7 @@ func registerAttachments(r *op.Registry) {
 	op.Query(r, "get_attachment", "GET /attachments/{attachmentId}", "Get an attachment.", GetAttachment)
 	op.Command(r, "update_attachment", "PATCH /attachments/{attachmentId}",
 		"Rename an attachment, or make it the cover.", UpdateAttachment)
-	op.Command(r, "delete_attachment", "DELETE /attachments/{attachmentId}",
-		"Remove an attachment.", DeleteAttachment)
+	op.Command(r, "delete_attachment", "DELETE /attachments/{attachmentId}", "Remove an attachment.", DeleteAttachment)
 	op.Contents(r, "download_attachment", "GET /attachments/{attachmentId}/content",
 		"Download an attached file. Supports range requests and If-None-Match. Pictures, PDF, video and plain text can be "+
 			"shown by a browser. Other files are always downloaded.",

@@ -97,6 +97,9 @@ var samples = map[string]func(w *world) fields{
 	"list_cards":  onBoard(nil),
 	"get_card":    onCard(nil),
 	"create_card": func(w *world) fields { return fields{"listId": w.list, "title": "New"} },
+	"create_cards": func(w *world) fields {
+		return fields{"boardId": w.board, "cards": []fields{{"listId": w.list, "title": "New"}, {"listId": w.doing, "title": "Newer"}}}
+	},
 	"update_card": onCard(fields{"title": "Two press releases"}),
 	"update_cards": func(w *world) fields {
 		return fields{"boardId": w.board, "cardIds": []string{w.newCard(), w.newCard()}, "done": true}

@@ -234,7 +234,8 @@ func TestWebhookIsDisabledByTheTransactionOfAnEvent(t *testing.T) {
 		webhook := fields{"url": receiver, "events": []string{"list.created"}, "boardId": b}
 		disabled, kept := bob.Must("create_webhook", webhook).ID(), ada.Must("create_webhook", webhook).ID()
 		s.Write(board.System(), func(ctx context.Context, tx *store.Tx) error {
-			if _, err := app.CreateList(ctx, tx, app.CreateListInput{BoardInput: app.BoardInput{BoardID: b}, Name: "L"}); err != nil {
+			list := app.CreateListInput{BoardInput: app.BoardInput{BoardID: b}, NewList: app.NewList{Name: "L"}}
+			if _, err := app.CreateList(ctx, tx, list); err != nil {
 				return err
 			}
 			return tx.RemoveMember(ctx, workspace, bob.ID)

@@ -216,7 +216,7 @@ func (w *world) newBoard(workspace string) (boardID, listID string) {
 	w.t.Helper()
 	boardID = do(w, w.ada, app.CreateBoard, app.CreateBoardInput{WorkspaceID: workspace, Name: "Launch"}).ID
 	return boardID, do(w, w.ada, app.CreateList,
-		app.CreateListInput{BoardInput: app.BoardInput{BoardID: boardID}, Name: "To do"}).ID
+		app.CreateListInput{BoardInput: app.BoardInput{BoardID: boardID}, NewList: app.NewList{Name: "To do"}}).ID
 }
 
 // card creates a card, which sends an event to every webhook of the board.

@@ -242,7 +242,7 @@ func (r reverter) label(ctx context.Context) error {
 		return r.unknown()
 	}
 	if r.e.Type == board.KindLabelDeleted {
-		in := app.CreateLabelInput{BoardInput: app.BoardInput{BoardID: r.e.BoardID}, Name: *name, Color: *color}
+		in := app.CreateLabelInput{BoardInput: app.BoardInput{BoardID: r.e.BoardID}, NewLabel: app.NewLabel{Name: *name, Color: *color}}
 		l, err := app.CreateLabel(ctx, r.tx, in)
 		r.renamed[r.object] = l.ID
 		return err

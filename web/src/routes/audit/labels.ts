@@ -64,6 +64,7 @@ const groups: Record<string, Record<string, string>> = {
   },
   Cards: {
     create_card: 'created the card {}',
+    create_cards: 'created several cards',
     update_card: 'changed the card {}',
     update_cards: 'changed several cards',
     undo_changes: 'undid changes',
