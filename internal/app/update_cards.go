@@ -2,17 +2,27 @@ package app
 
 import (
 	"context"
+	"reflect"
 	"slices"
 
 	"cardwall/internal/board"
 	"cardwall/internal/store"
 )
 
-// UpdateCardsInput holds the changes to make to several cards. Absent fields stay
-// unchanged.
+// maxUpdates is the maximum number of cards that a call changes. A card in several changes
+// counts several times.
+const maxUpdates = 100
+
+// UpdateCardsInput holds changes of several cards of a board.
 type UpdateCardsInput struct {
 	BoardInput
-	CardIDs  []string       `json:"cardIds" maxItems:"100" doc:"The ids of the cards, which must be on the board." example:"[\"crd_01jb2m3n4p5q6r7s8t9v0w1x2y\"]"`
+	CardChanges
+	Changes []CardChanges `json:"changes,omitempty" maxItems:"100" doc:"Other changes, made afterwards in this order. Each is an object with cardIds and any of the other fields, for cards that get different values."`
+}
+
+// CardChanges holds the same changes of several cards. Absent fields stay unchanged.
+type CardChanges struct {
+	CardIDs  []string       `json:"cardIds,omitempty" maxItems:"100" doc:"The ids of the cards, which must be on the board." example:"[\"crd_01jb2m3n4p5q6r7s8t9v0w1x2y\"]"`
 	ListID   string         `json:"listId,omitempty" maxLength:"64" doc:"The id of the list to move the cards to, on the same board." example:"lst_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 	Position board.Position `json:"position,omitzero" doc:"The position of the first card; the others follow it. Requires listId. Defaults to the bottom."`
 	Done     *bool          `json:"done,omitempty" doc:"Whether the cards are done." example:"true"`
@@ -30,46 +40,76 @@ type UpdatedCards struct {
 	Cards []board.Card `json:"cards" doc:"The cards in the order of the request, without their descriptions."`
 }
 
-// UpdateCards makes the same changes to several cards of a board. Either all of them
-// change or, if one cannot, none.
+// UpdateCards makes changes to several cards of a board. Either all of them change or, if one
+// cannot, none.
 func UpdateCards(ctx context.Context, tx *store.Tx, in UpdateCardsInput) (UpdatedCards, error) {
 	if _, err := tx.Board(ctx, in.BoardID, board.View); err != nil {
 		return UpdatedCards{}, err
 	}
-	if err := in.check(); err != nil {
-		return UpdatedCards{}, err
+	all := in.Changes
+	if !reflect.ValueOf(in.CardChanges).IsZero() || len(all) == 0 {
+		all = slices.Concat([]CardChanges{in.CardChanges}, all)
 	}
-	// Loading a card of another board for a change would lock that board, too.
-	cards, err := tx.CardsByID(ctx, in.CardIDs)
+	ids, err := cardsIn(all)
 	if err != nil {
 		return UpdatedCards{}, err
 	}
-	for i, id := range in.CardIDs {
+	// Loading a card of another board for a change would lock that board, too.
+	cards, err := tx.CardsByID(ctx, ids)
+	if err != nil {
+		return UpdatedCards{}, err
+	}
+	for i, id := range ids {
 		if cards[i].BoardID != in.BoardID {
 			return UpdatedCards{}, board.Invalid("cardIds must be ids of cards on the board; %q is not.", id).
 				In("cardIds", board.RuleValue)
 		}
-		if err := in.change(ctx, tx, CardInput{id}); err != nil {
-			return UpdatedCards{}, aboutCard(err, id)
-		}
-		in.Position = board.After(id)
 	}
-	cards, err = tx.CardsByID(ctx, in.CardIDs)
+	for _, c := range all {
+		for _, id := range c.CardIDs {
+			if err := c.change(ctx, tx, CardInput{id}); err != nil {
+				return UpdatedCards{}, aboutCard(err, id)
+			}
+			c.Position = board.After(id)
+		}
+	}
+	cards, err = tx.CardsByID(ctx, ids)
 	for i := range cards {
 		cards[i].Description = nil
 	}
 	return UpdatedCards{cards}, err
 }
 
-// check returns an error if the input has no card, a card twice, or a position without a
-// list.
-func (in UpdateCardsInput) check() error {
+// cardsIn returns the ids of the cards in changes, each once. It returns an error if the changes
+// have too many cards or one of them is not valid.
+func cardsIn(changes []CardChanges) (ids []string, err error) {
+	updates := 0
+	for _, c := range changes {
+		if err := c.check(); err != nil {
+			return nil, err
+		}
+		updates += len(c.CardIDs)
+		for _, id := range c.CardIDs {
+			if !slices.Contains(ids, id) {
+				ids = append(ids, id)
+			}
+		}
+	}
+	if updates > maxUpdates {
+		return nil, board.Invalid("cardIds must have at most %d ids, including those in changes.", maxUpdates).
+			In("cardIds", board.RuleValue)
+	}
+	return ids, nil
+}
+
+// check returns an error if there is no card, a card twice, or a position without a list.
+func (c CardChanges) check() error {
 	switch {
-	case len(in.CardIDs) == 0:
+	case len(c.CardIDs) == 0:
 		return board.Invalid("cardIds must not be empty.").In("cardIds", board.RuleEmpty)
-	case len(slices.Compact(slices.Sorted(slices.Values(in.CardIDs)))) < len(in.CardIDs):
+	case len(slices.Compact(slices.Sorted(slices.Values(c.CardIDs)))) < len(c.CardIDs):
 		return board.Invalid("cardIds must not contain an id twice.").In("cardIds", board.RuleValue)
-	case in.Position != board.Position{} && in.ListID == "":
+	case c.Position != board.Position{} && c.ListID == "":
 		return board.Invalid("position requires listId.").In("position", board.RuleValue)
 	}
 	return nil
@@ -77,29 +117,29 @@ func (in UpdateCardsInput) check() error {
 
 // change changes one card. A card is restored before its other changes, and archived
 // after them.
-func (in UpdateCardsInput) change(ctx context.Context, tx *store.Tx, card CardInput) (err error) {
-	if in.Archived != nil && !*in.Archived {
+func (c CardChanges) change(ctx context.Context, tx *store.Tx, card CardInput) (err error) {
+	if c.Archived != nil && !*c.Archived {
 		_, err = RestoreCard(ctx, tx, card)
 	}
-	if err == nil && in.Comment != "" {
-		_, err = AddComment(ctx, tx, AddCommentInput{card, in.Comment})
+	if err == nil && c.Comment != "" {
+		_, err = AddComment(ctx, tx, AddCommentInput{card, c.Comment})
 	}
-	if err == nil && in.ListID != "" {
-		_, err = MoveCard(ctx, tx, MoveCardInput{card, in.ListID, in.Position})
+	if err == nil && c.ListID != "" {
+		_, err = MoveCard(ctx, tx, MoveCardInput{card, c.ListID, c.Position})
 	}
-	if err == nil && in.CardDates != (CardDates{}) {
-		_, err = SetCardDue(ctx, tx, SetCardDueInput{card, in.CardDates})
+	if err == nil && c.CardDates != (CardDates{}) {
+		_, err = SetCardDue(ctx, tx, SetCardDueInput{card, c.CardDates})
 	}
-	if err == nil && len(in.AddLabels)+len(in.RemoveLabels) > 0 {
-		_, err = SetCardLabels(ctx, tx, SetCardLabelsInput{card, in.AddLabels, in.RemoveLabels})
+	if err == nil && len(c.AddLabels)+len(c.RemoveLabels) > 0 {
+		_, err = SetCardLabels(ctx, tx, SetCardLabelsInput{card, c.AddLabels, c.RemoveLabels})
 	}
-	if err == nil && len(in.AddAssignees)+len(in.RemoveAssignees) > 0 {
-		_, err = SetCardAssignees(ctx, tx, SetCardAssigneesInput{card, in.AddAssignees, in.RemoveAssignees})
+	if err == nil && len(c.AddAssignees)+len(c.RemoveAssignees) > 0 {
+		_, err = SetCardAssignees(ctx, tx, SetCardAssigneesInput{card, c.AddAssignees, c.RemoveAssignees})
 	}
-	if err == nil && in.Done != nil {
-		_, err = UpdateCard(ctx, tx, UpdateCardInput{CardInput: card, Done: in.Done})
+	if err == nil && c.Done != nil {
+		_, err = UpdateCard(ctx, tx, UpdateCardInput{CardInput: card, Done: c.Done})
 	}
-	if err == nil && in.Archived != nil && *in.Archived {
+	if err == nil && c.Archived != nil && *c.Archived {
 		_, err = ArchiveCard(ctx, tx, card)
 	}
 	return err

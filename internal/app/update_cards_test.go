@@ -85,6 +85,47 @@ func TestUpdateCards(t *testing.T) {
 	})
 }
 
+// Cards can get different values in one call, besides those that all of them get.
+func TestUpdateCardsInDifferentWays(t *testing.T) {
+	t.Parallel()
+	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
+		w := newWorld(s)
+		_, ids := w.newList("one", "two", "three", "four")
+		doing, _ := w.newList("old")
+		a := w.owner.Must("update_cards", fields{
+			"boardId": w.board, "cardIds": ids[:3], "listId": doing, "dueDate": "2026-12-24",
+			"changes": []fields{
+				{"cardIds": ids[1:2], "dueDate": nil, "done": true},
+				{"cardIds": []string{ids[3], ids[0]}, "addAssignees": []string{w.other.ID}, "comment": "Yours."},
+				{"cardIds": []string{ids[3]}, "listId": doing, "position": "top"},
+			},
+		})
+		if got := w.titles(doing); !slices.Equal(got, []string{"four", "old", "one", "two", "three"}) {
+			t.Errorf("got the titles %v, want four at the top and the others at the bottom", got)
+		}
+		var got []string
+		for _, item := range a.Get("cards").([]any) {
+			c := item.(map[string]any)
+			got = append(got, fmt.Sprintf("%v %v %v %d %v", c["title"], c["dueDate"], c["done"], len(c["assignees"].([]any)), c["comments"]))
+		}
+		want := []string{"one 2026-12-24 false 1 1", "two <nil> true 0 0", "three 2026-12-24 false 0 0", "four <nil> false 1 1"}
+		if !slices.Equal(got, want) {
+			t.Errorf("got the cards %q, want %q", got, want)
+		}
+		each := make([]fields, 4)
+		for i, id := range ids {
+			each[i] = fields{"cardIds": []string{id}, "dueDate": fmt.Sprintf("2027-01-0%d", i+1)}
+		}
+		a = w.owner.Must("update_cards", fields{"boardId": w.board, "changes": each})
+		for i := range ids {
+			if path := fmt.Sprintf("cards.%d.dueDate", i); a.Text(path) != each[i]["dueDate"] {
+				t.Errorf("%s: got %s, want %s", path, a.Text(path), each[i]["dueDate"])
+			}
+		}
+		s.CheckConsistency()
+	})
+}
+
 // If one card cannot change, none does, and the error names the card.
 func TestUpdateCardsChangesAllOrNothing(t *testing.T) {
 	t.Parallel()
@@ -113,6 +154,15 @@ func TestUpdateCardsChangesAllOrNothing(t *testing.T) {
 			{board.CodeInvalidRequest, w.owner, fields{"cardIds": many, "done": true}, "100"},
 			{board.CodeInvalidRequest, w.owner, fields{"cardIds": ids, "position": "top"}, "requires listId"},
 			{board.CodeInvalidRequest, w.owner, fields{"cardIds": ids, "addLabels": []string{"lbl_x"}}, "labels"},
+			{board.CodeInvalidRequest, w.owner, fields{}, "cardIds must not be empty"},
+			{board.CodeInvalidRequest, w.owner, fields{"done": true, "changes": []fields{{"cardIds": ids}}}, "cardIds must not be empty"},
+			{board.CodeInvalidRequest, w.owner, fields{"changes": []fields{{"cardIds": ids, "done": true}, {"done": true}}}, "cardIds must not"},
+			{board.CodeInvalidRequest, w.owner, fields{"changes": []fields{{"cardIds": []string{foreign}, "done": true}}}, foreign},
+			{board.CodeInvalidRequest, w.owner, fields{"changes": []fields{{"cardIds": ids, "changes": []fields{}}}}, "changes[0].changes"},
+			{board.CodeInvalidRequest, w.owner, fields{"cardIds": many[:98], "changes": []fields{{"cardIds": ids}}}, "at most 100 ids"},
+			{board.CodeArchived, w.owner, fields{"cardIds": ids, "done": true,
+				"changes": []fields{{"cardIds": []string{w.archivedCard}, "done": true}}}, "Card " + w.archivedCard + ": "},
+			{board.CodeForbidden, viewer, fields{"changes": []fields{{"cardIds": ids, "done": true}}}, ""},
 			{board.CodeForbidden, viewer, fields{"cardIds": ids, "done": true}, ""},
 			{board.CodeForbidden, viewer, fields{"cardIds": ids, "comment": "Hm."}, ""},
 			{board.CodeNotFound, s.Person("Eve"), fields{"cardIds": ids, "done": true}, ""},

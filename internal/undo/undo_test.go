@@ -219,6 +219,30 @@ func TestAssistantUndoesItsCalls(t *testing.T) {
 	})
 }
 
+// Calls that create much, or change cards in different ways, are undone as a whole.
+func TestUndoOfCallsThatChangeMuch(t *testing.T) {
+	both(t, func(t *testing.T, w *world) {
+		before := w.state()
+		w.program.Must("create_cards", fields{"boardId": w.board, "cards": []fields{
+			{"listId": w.todo, "title": "One", "labels": []string{w.label}}, {"listId": w.doing, "title": "Two", "position": "top"}}})
+		w.undo(w.program, fields{"callIds": []string{w.lastCall(w.program)}}, 2, 0, 0)
+		w.requireState("after the undo of new cards", before)
+		w.program.Must("update_cards", fields{"boardId": w.board, "cardIds": []string{w.card, w.other}, "listId": w.doing,
+			"changes": []fields{{"cardIds": []string{w.card}, "dueDate": nil}, {"cardIds": []string{w.other}, "dueDate": "2027-01-01"}}})
+		w.undo(w.program, fields{"callIds": []string{w.lastCall(w.program)}}, 4, 0, 0)
+		w.requireState("after the undo of changes", before)
+
+		made := w.program.Must("create_board", fields{"workspaceId": w.workspace, "name": "Fair",
+			"lists": []fields{{"name": "To do"}, {"name": "Done"}}, "labels": []fields{{"name": "Hall", "color": "teal"}}})
+		undone := w.program.Must("undo_changes", fields{"boardId": made.ID(), "since": always})
+		b := w.ada.Must("get_board", fields{"boardId": made.ID()})
+		if undone.Get("refused") != 0.0 || b.Get("archivedAt") == nil {
+			t.Errorf("got the undo %s and the board %s, want it archived", undone.Raw, b.Raw)
+		}
+		w.CheckConsistency()
+	})
+}
+
 // A deleted label, checklist or item is created again, on the same cards and in the same place.
 func TestUndoRestoresWhatWasDeleted(t *testing.T) {
 	both(t, func(t *testing.T, w *world) {
