@@ -25,6 +25,8 @@ func TestUnclearDatesAreRefused(t *testing.T) {
 			{"create_card", fields{"due": fields{"dueDate": "soon"}}, `due.dueDate: "soon" is not a clear date.`},
 			{"create_card", fields{"due": fields{"dueDate": "tomorrow", "startDate": "last friday"}}, "due.startDate: "},
 			{"update_cards", fields{"cardIds": []string{"#1"}, "dueDate": "29 feb"}, `dueDate: "29 feb"`},
+			{"update_cards", fields{"changes": []fields{{"cardIds": []string{"#1"}}, {"cardIds": []string{"#1"}, "dueDate": "soon"}}},
+				`changes[1].dueDate: "soon" is not a clear date.`},
 			{"list_cards", fields{"completedFrom": "thursday"}, `"7 days ago"`}, // today or a week ago
 			{"undo_changes", fields{"since": "recently"}, `"3 hours ago"`},
 			{"get_board_digest", fields{"until": "tomorrow 9am"}, "until: "},
@@ -49,7 +51,7 @@ func TestUnclearDatesAreRefused(t *testing.T) {
 			default:
 				c.in["boardId"] = n.board
 			}
-			if c.tool == "update_cards" {
+			if c.in["cardIds"] != nil {
 				c.in["done"] = true
 			}
 			for _, revision := range []string{apptest.Stateless, apptest.Sessions} {

@@ -45,7 +45,8 @@ func TestEveryDateAcceptsWords(t *testing.T) {
 		}
 	}
 	want := map[string]string{"since": "instant", "until": "end"}
-	for _, name := range strings.Fields("from to dueDate startDate targetDate due.dueDate due.startDate dueFrom dueTo startFrom startTo") {
+	for _, name := range strings.Fields("from to dueDate startDate targetDate due.dueDate due.startDate changes[].dueDate " +
+		"changes[].startDate cards[].due.dueDate cards[].due.startDate dueFrom dueTo startFrom startTo") {
 		want[name] = "day"
 	}
 	for _, name := range strings.Fields("createdFrom createdTo updatedFrom updatedTo completedFrom completedTo") {
@@ -62,6 +63,7 @@ func TestExactDatesNeedNoLookup(t *testing.T) {
 	for tool, bodies := range map[string][2]string{
 		"create_card":  {`{"due":{"dueDate":"2026-03-14","startDate":""}}`, `{"due":{"dueDate":"2026-03-14","startDate":"today"}}`},
 		"set_card_due": {`{"dueDate":null,"startDate":"2026-03-14"}`, `{"startDate":"2026-02-30"}`},
+		"update_cards": {`{"changes":[{"dueDate":null},{"dueDate":"2026-03-14"}]}`, `{"changes":[{},{"dueDate":"today"}]}`},
 		"undo_changes": {`{"since":"2026-03-14T09:30:00+01:00"}`, `{"since":"2026-03-14"}`},
 	} {
 		for i, body := range bodies {
@@ -105,6 +107,11 @@ func TestToolsTakeDatesInWords(t *testing.T) {
 				{"set_card_due", fields{"cardId": s, "startDate": "yesterday", "timeZone": "UTC"},
 					fields{"startDate": "2026-11-24", "dueDate": "2026-12-10"}},
 				{"update_cards", fields{"boardId": "Launch", "cardIds": []string{"#3"}, "dueDate": "24 dec", "startDate": "3 days ago"}, nil},
+				{"update_cards", fields{"boardId": "Launch", "changes": []fields{{"cardIds": []string{"#1"}, "dueDate": "today"},
+					{"cardIds": []string{"#2"}, "dueDate": "today", "timeZone": "UTC"}}},
+					fields{"rows.0.5": "2026-11-26", "rows.1.5": "2026-11-25"}},
+				{"create_cards", fields{"boardId": "Launch", "cards": []fields{{"listId": "Doing", "title": "A"},
+					{"listId": "Doing", "title": "B", "due": fields{"dueDate": "next week"}}}}, fields{"rows.1.5": "2026-11-30"}},
 				{"get_card", fields{"cardId": s}, fields{"startDate": "2026-11-23", "dueDate": "2026-12-24"}},
 				{"post_status_update", fields{"boardId": n.board, "title": "A", "status": "on_track", "text": "tomorrow",
 					"startDate": "start of month", "targetDate": "End of Month"},
@@ -133,7 +140,7 @@ func TestToolsTakeDatesInWords(t *testing.T) {
 				{"list_my_cards", fields{"createdFrom": "wednesday"}, fields{"createdFrom": "2026-11-25"}},
 				{"get_workspace_calendar", fields{"workspaceId": "Engines", "from": "today", "to": "end of month"},
 					fields{"workspaceId": n.workspace, "from": "2026-11-26", "to": "2026-11-30"}},
-				{"list_my_changes", fields{"since": "an hour ago"}, fields{"since": "2026-11-25T19:00:00Z"}},
+				{"list_my_changes", fields{"since": "an hour ago", "limit": 100}, fields{"since": "2026-11-25T19:00:00Z", "limit": 100}},
 			} {
 				words, exact := n.call(revision, c.tool, c.words).Text, n.call(revision, c.tool, c.exact).Text
 				if words != exact || words == "" {

@@ -73,7 +73,8 @@ func TestUnusualNames(t *testing.T) {
 			n.unknown(n.ada, "get_card", fields{"cardId": number})
 		}
 		for _, in := range []fields{{"cardIds": []any{"#1", nil}}, {"cardIds": "#1"}, {"cardIds": []any{1}}, {"cardIds": []string{" "}},
-			{"cardIds": []string{"#1", "Launch#1"}}} {
+			{"cardIds": []string{"#1", "Launch#1"}}, {"changes": []any{fields{"cardIds": []any{"#1", 1}}, nil}},
+			{"changes": fields{"cardIds": []string{"#1"}}}, {"changes[0].cardIds": []string{"#1"}}, {"cardIds": "#1", "changes": []any{"#1"}}} {
 			in["boardId"], in["done"] = "Launch", true
 			if a := n.ada.Tool("update_cards", in); !a.Failed {
 				t.Errorf("update_cards %v: got %s, want an error", in, a.Raw)
@@ -83,13 +84,13 @@ func TestUnusualNames(t *testing.T) {
 }
 
 // The number of names in a field and the number of boards of a call are limited. A named board
-// leaves room for 100 cards.
+// leaves room for 100 cards. A name that is repeated counts once.
 func TestManyNames(t *testing.T) {
 	bothNamed(t, func(t *testing.T, n *named) {
 		labels := func(count int) fields {
 			names := make([]string, count)
 			for i := range names {
-				names[i] = "Bug"
+				names[i] = strings.Repeat(" ", i) + "Bug"
 			}
 			return fields{"cardId": n.card, "add": names}
 		}
@@ -101,6 +102,8 @@ func TestManyNames(t *testing.T) {
 		if text := n.ada.Tool("update_cards", many).Text; !strings.Contains(text, "must not contain an id twice") {
 			t.Errorf("got %s, want an error of the operation", text)
 		}
+		same := fields{"listId": "doing", "title": "Same", "labels": []string{"Bug"}, "assignees": []string{"Bob", "me"}}
+		n.call(apptest.Stateless, "create_cards", fields{"boardId": "Launch", "cards": slices.Repeat([]fields{same}, 100)})
 		var cards []string
 		for i := range 10 {
 			name := fmt.Sprintf("Board %d", i)

@@ -44,6 +44,16 @@ func TestAmbiguousAndUnknownNamesAreRefused(t *testing.T) {
 		n.refuses(n.ada, "archive_card", fields{"cardId": "#1"}, n.card, one)
 		n.refuses(n.ada, "archive_list", fields{"listId": "Launch / Doing"}, n.doing, doing2)
 
+		good := fields{"listId": n.list, "title": "A"}
+		text := n.refuses(n.ada, "create_cards", fields{"boardId": n.board, "cards": []fields{good,
+			{"listId": n.list, "title": "B", "labels": []string{"bug"}}}}, n.bug, bug2)
+		if !strings.Contains(text, `cards[1].labels: "bug" matches more than one label.`) {
+			t.Errorf("got %s, want the place of the name", text)
+		}
+		n.unknown(n.ada, "create_cards", fields{"boardId": n.board, "cards": []fields{good, {"listId": "Doin", "title": "B"}}}, n.doing, doing2)
+		n.refuses(n.ada, "update_cards", fields{"boardId": n.board, "cardIds": []string{"#1"}, "done": true,
+			"changes": []fields{{"cardIds": []string{"#1"}, "addAssignees": []string{"bob"}}}}, n.bob.ID, bob2)
+
 		boards := candidates(n.ada.Tool("archive_board", fields{"boardId": "Launch"}))
 		if fmt.Sprint(boards) != fmt.Sprintf("[map[id:%s name:Launch workspace:Engines] map[id:%s name:LAUNCH workspace:Elsewhere]]",
 			n.board, launch2) {
@@ -55,7 +65,7 @@ func TestAmbiguousAndUnknownNamesAreRefused(t *testing.T) {
 			}
 		}
 
-		text := n.unknown(n.ada, "move_card", fields{"cardId": n.card, "listId": "Doin"}, n.doing, doing2)
+		text = n.unknown(n.ada, "move_card", fields{"cardId": n.card, "listId": "Doin"}, n.doing, doing2)
 		if !strings.Contains(text, `listId: No open list on the board is called "Doin".`) || !strings.Contains(text, "list_lists") {
 			t.Errorf("got %s, want what was looked for, where, and the tool", text)
 		}

@@ -7,11 +7,13 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/danielgtaylor/huma/v2"
 	"github.com/go-json-experiment/json"
 
 	"cardwall/internal/apptest"
 	"cardwall/internal/board"
 	"cardwall/internal/mcp"
+	"cardwall/internal/op"
 )
 
 // onlyIDs are the fields of tools that take ids and no names, and why.
@@ -30,32 +32,54 @@ var onlyIDs = map[string]string{
 // finds all lists and labels with a name.
 var severalBoards = []string{"list_my_cards", "list_filter_cards"}
 
+// eachField calls fn for a field and the fields within it. Those are named like cards[].listId.
+func (w *world) eachField(field string, s *huma.Schema, fn func(field string, s *huma.Schema)) {
+	object := s
+	if s.Items != nil {
+		field, object = field+"[]", s.Items
+	}
+	if object.Ref != "" {
+		object = w.Registry.Schemas.SchemaFromRef(object.Ref)
+	}
+	if len(object.Properties) == 0 {
+		fn(strings.TrimSuffix(field, "[]"), s)
+	}
+	for name, property := range object.Properties {
+		w.eachField(field+"."+name, property, fn)
+	}
+}
+
 func TestEveryFieldWithIDsTakesNamesOrIsExempt(t *testing.T) {
 	w := sqliteWorld(t, apptest.Options{})
 	id := regexp.MustCompile(`\b[a-z]{3}_[0-9a-z]{26}\b|\b(?i:ids?)\b|Ids?$`) // an example, a description, or the end of the name
 	seen := map[string]bool{}
+	check := func(o *op.Operation, field string, s *huma.Schema) {
+		text := ""
+		for _, schema := range append(slices.Clone(s.OneOf), s) {
+			if schema.Ref != "" {
+				schema = w.Registry.Schemas.SchemaFromRef(schema.Ref)
+			}
+			encoded, err := json.Marshal(schema)
+			if err != nil {
+				t.Fatal(err)
+			}
+			text += string(encoded)
+		}
+		name := field[strings.LastIndexByte(field, '.')+1:]
+		if !id.MatchString(text + s.Description + name) {
+			return
+		}
+		filter := slices.Contains(severalBoards, o.Name) && regexp.MustCompile(`^(list|label)`).MatchString(name)
+		_, exempt := onlyIDs[name]
+		seen[name], seen[field] = true, true
+		if named := mcp.TakesNames(t, w.Registry, o, field); named == (exempt || filter) {
+			t.Errorf("%s of %s: got names %v, exempt %v; want one of them", field, o.Name, named, exempt || filter)
+		}
+	}
 	for _, o := range w.Registry.All() {
 		for _, f := range o.Input.Fields {
-			text := ""
-			for _, schema := range append(slices.Clone(f.Schema.OneOf), f.Schema) {
-				if schema.Ref != "" {
-					schema = w.Registry.Schemas.SchemaFromRef(schema.Ref)
-				}
-				encoded, err := json.Marshal(schema)
-				if err != nil {
-					t.Fatal(err)
-				}
-				text += string(encoded)
-			}
-			isID := id.MatchString(text + f.Schema.Description + f.Name)
-			if !o.IsTool() || !isID {
-				continue
-			}
-			filter := slices.Contains(severalBoards, o.Name) && regexp.MustCompile(`^(list|label)`).MatchString(f.Name)
-			_, exempt := onlyIDs[f.Name]
-			seen[f.Name] = true
-			if named := mcp.TakesNames(o.Name, f.Name); named == (exempt || filter) {
-				t.Errorf("%s of %s: got names %v, exempt %v; want one of them", f.Name, o.Name, named, exempt || filter)
+			if o.IsTool() {
+				w.eachField(f.Name, f.Schema, func(field string, s *huma.Schema) { check(o, field, s) })
 			}
 		}
 	}
@@ -63,6 +87,9 @@ func TestEveryFieldWithIDsTakesNamesOrIsExempt(t *testing.T) {
 		if !seen[name] {
 			t.Errorf("onlyIDs has %s, which is not an id field of a tool", name)
 		}
+	}
+	if !seen["cards[].labels"] || !seen["changes[].cardIds"] {
+		t.Error("got no fields with ids within others")
 	}
 }
 
@@ -189,6 +216,10 @@ func TestToolsTakeNames(t *testing.T) {
 				{"create_card", fields{"listId": n.doing, "title": "New", "labels": []string{"bug", "Teal"}}, "labels.1.id", n.bug},
 				{"update_cards", fields{"boardId": "Launch", "cardIds": []string{"#2", "1"}, "listId": "To do", "addLabels": []string{"Bug"},
 					"addAssignees": []string{"bob@example.com"}}, "rows.0.4", "Bob"},
+				{"update_cards", fields{"boardId": "Launch", "changes": []fields{{"cardIds": []string{"Launch#1"}, "listId": "To do"},
+					{"cardIds": []string{"#2"}, "listId": "doing", "removeLabels": []string{"bug"}}}}, "rows.1.2", "Doing"},
+				{"create_cards", fields{"boardId": "Launch", "cards": []fields{{"listId": "doing", "title": "New", "labels": []string{"teal"}},
+					{"listId": "Launch / To do", "title": "Newer", "assignees": []string{"Bob"}}}}, "rows.1.4", "Bob"},
 				{"set_card_assignees", fields{"cardId": "Launch#1", "add": []string{"me"}, "remove": []string{"Bob"}}, "assignees.0.id", n.ada.ID},
 				{"set_card_labels", fields{"cardId": n.card, "add": []string{n.bug}, "remove": []string{"teal"}}, "labels.0.id", n.bug},
 				{"update_label", fields{"labelId": "Launch / Bug", "color": "red"}, "id", n.bug},

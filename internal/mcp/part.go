@@ -38,8 +38,8 @@ type view struct {
 // the operation.
 func (t *tool) view(object []byte) (v view, rest []byte, err error) {
 	switch {
-	case t.Name == updating:
-		return view{columns: updatedColumns}, object, nil
+	case slices.Contains(changing, t.Name):
+		return view{columns: changedColumns}, object, nil
 	case t.hasTable():
 		v.columns, rest, err = t.columns(object)
 		return v, rest, err

@@ -37,6 +37,7 @@ const instructions = "Cardwall manages work on boards: workspaces contain boards
 	"An error says what failed and what to do next. " +
 	"Tools marked destructive overwrite or delete data: call them only for what the person asked for. " +
 	"Ask before you delete something, share a board or invite someone. Times are UTC; dates are YYYY-MM-DD. " +
+	"A time of day is HH:MM and requires a timeZone (IANA). " +
 	"Where a tool takes a date or a time, do not compute it: you can also write English words, in the person's time zone, " +
 	`such as "tomorrow", "friday", "in 2 weeks", "24 dec", "end of month", "7 days ago" or, for a time, "3 hours ago". ` +
 	`A position is "top", "bottom", {"before": id} or {"after": id}, with the id of a sibling.`
@@ -127,15 +128,13 @@ func setUpProjectBoard(given map[string]string) string {
    Then show the plan and wait for approval.
 2. Check for existing work: list_boards with the workspaceId (does the board already exist?),
    list_board_templates, list_workspace_members.
-3. Create the board with create_board, or create_board_from_template if one fits.
-   Put the goal into its description.
-4. Create its lists in order with create_list. Three to five are enough, such as Later, Next, Doing, Done.
-   A WIP limit on Doing (update_list with wipLimit) helps.
-5. Create a few labels with create_label.
-6. Create the cards with create_card: one result per card, a title that begins with a verb, labels,
+3. Create the board with create_board and its lists and labels, or with create_board_from_template if one fits.
+   Put the goal into its description. Three to five lists are enough, such as Later, Next, Doing, Done.
+   A wipLimit on Doing and a few labels help.
+4. Create the cards with one call of create_cards: one result per card, a title that begins with a verb, labels,
    and a due date only if there is one. Put the steps of a larger card into a checklist (add_checklist).
    Assign cards only to people the person named.
-7. Read the board back (get_board, list_cards), compare it with the plan and give the person its url.
+5. Read the board back (get_board, list_cards), compare it with the plan and give the person its url.
 
 Give every change its own idempotencyKey. Do not share the board or invite anyone unless you are asked to.
 If the person wants to undo everything, archive_board hides the board and restore_board restores it.`,
@@ -165,8 +164,8 @@ func triageMyCards(map[string]string) string {
 2. The other cards: list_my_cards with done false and sort due. Continue with nextCursor as long as the cards matter.
 3. Sort them into: do now, do this week, set a date, delegate, drop.
    Show the list with a short reason for each card and wait for approval.
-4. Then make the changes one by one, each with its own idempotencyKey: set_card_due, move_card,
-   set_card_assignees, update_card with done true, and add_comment if others must know why.
-   Call archive_card only for cards the person named.
+4. Then make the changes with one call of update_cards for each board: what all cards get at the top, and
+   what differs in changes. Add a comment if others must know why.
+   Archive only cards the person named.
 5. Report what you changed, with the urls of the cards.`
 }

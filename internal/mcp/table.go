@@ -94,11 +94,11 @@ var columnNames = []string{
 
 const defaultColumns = 8
 
-// updating is the tool that changes several cards. Its result has the default columns, and says
-// which cards are archived.
-const updating = "update_cards"
+// changing are the tools that return the cards that they create or change. Their results have the
+// default columns, and say which cards are archived.
+var changing = []string{"create_cards", "update_cards"}
 
-var updatedColumns = append(slices.Clone(columnNames[1:defaultColumns]), "archivedAt")
+var changedColumns = append(slices.Clone(columnNames[1:defaultColumns]), "archivedAt")
 
 // columnsField is the argument that selects the columns.
 const columnsField = "fields"

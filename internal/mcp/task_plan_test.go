@@ -15,7 +15,8 @@ var planTasks = []task{
 		planSprint},
 	{"triage ten new cards",
 		"Triage the list Inbox of Launch and move the cards to Backlog. Bugs get the label Bug, go to Bob and are due on " +
-			"Friday. Docs: Cleo, Friday of next week. Features: Dan, by the end of the year. The rest: Legal, me, tomorrow.",
+			"Friday. Docs: Cleo, Friday of next week. Features: Dan, by the end of the year. The rest: Legal, me, tomorrow. " +
+			"Tell everyone how many days they have, including today.",
 		triage},
 	{"turn five points of a meeting into cards",
 		"Make cards in Launch / Sprint from my notes: Anna books the hall by 2 December. Bob sends the invoice on Friday. " +
@@ -24,8 +25,11 @@ var planTasks = []task{
 	{"break a card into a checklist and tick the first item",
 		`Break the card "Plan chairs for Berlin" on Launch into steps. We have already counted the guests.`, addSteps},
 	{"set up a board for a project",
-		"Set up a board with the name Winter fair in Engines, from a template for events if there is one. The first tasks: " +
-			"reserve a stand, order brochures, book the train, invite our partners.", newBoard},
+		"Set up a board with the name Winter fair in Engines, from a template for fairs if there is one, else with the lists " +
+			"Later, Next, Doing and Done, and the labels Hall, Print and People. The first tasks, which Anna and Bob share: " +
+			"reserve a stand and book the train this week; order brochures, invite our partners, print badges, hire a van, " +
+			"brief the helpers and plan the talks by 10 December; write the report and thank the helpers afterwards.",
+		newBoard},
 }
 
 // oldest returns cards of a list of Launch, the oldest first.
@@ -92,22 +96,22 @@ func (a *assistant) checkSprint() {
 
 func triage(a *assistant) {
 	found := a.onLaunch("list_cards", fields{"list": "Inbox", "fields": "number,title,description"})
-	groups := map[string][]string{}
 	titles := found.Column("title")
+	rules := map[string][4]string{"Bug": {"Bug", "Bob", "2026-11-27", "3"}, "Docs": {"Docs", "Cleo", "2026-12-04", "10"},
+		"Feature": {"Feature", "Dan", "2026-12-31", "37"}, "": {"Legal", "me", "2026-11-26", "2"}}
+	var each []fields
 	for i, card := range names(found) {
-		kind, _, ok := strings.Cut(titles[i].(string), ": ")
+		kind, subject, ok := strings.Cut(titles[i].(string), ": ")
 		if !ok {
-			kind = "Legal"
+			kind, subject = "", kind
 		}
-		groups[kind] = append(groups[kind], card)
+		to := rules[kind]
+		each = append(each, fields{"cardIds": []string{card}, "addLabels": []string{to[0]}, "addAssignees": []string{to[1]},
+			"dueDate": to[2], "comment": fmt.Sprintf("You have %s days for: %s.", to[3], subject)})
 	}
-	for _, to := range [][4]string{{"Bug", "Bug", "Bob", "2026-11-27"}, {"Docs", "Docs", "Cleo", "2026-12-04"},
-		{"Feature", "Feature", "Dan", "2026-12-31"}, {"Legal", "Legal", "me", "2026-11-26"}} {
-		a.onLaunch("update_cards", fields{"cardIds": groups[to[0]], "listId": "Backlog",
-			"addLabels": []string{to[1]}, "addAssignees": []string{to[2]}, "dueDate": to[3]})
-	}
+	a.onLaunch("update_cards", fields{"cardIds": names(found), "listId": "Backlog", "changes": each})
 	inbox := a.must(func(c officeCard) bool { return a.in(c, "Inbox") })
-	a.changedOnly("list labels assignees due", inbox)
+	a.changedOnly("list labels assignees due comments", inbox)
 	got := map[string]int{}
 	for _, c := range a.cards() {
 		if slices.ContainsFunc(inbox, func(was officeCard) bool { return was.ID == c.ID }) && a.in(c, "Backlog") {
@@ -122,18 +126,14 @@ func triage(a *assistant) {
 }
 
 func meetingNotes(a *assistant) {
-	for _, note := range []struct {
-		title     string
-		assignees []string
-		due       string
-	}{
-		{"Book the hall", []string{"Anna"}, "2026-12-02"}, {"Send the invoice", []string{"Bob"}, "2026-11-27"},
-		{"Compare the printers", []string{"Cleo", "Dan"}, "2026-12-04"}, {"Write the agenda", []string{"Dan"}, "2026-11-26"},
-		{"Call the mayor", []string{"me"}, "2026-11-30"},
-	} {
-		a.call("create_card", fields{"listId": "Launch / Sprint", "title": note.title, "assignees": note.assignees,
-			"due": fields{"dueDate": note.due}})
+	card := func(title, due string, assignees ...string) fields {
+		return fields{"listId": "Sprint", "title": title, "assignees": assignees, "due": fields{"dueDate": due}}
 	}
+	a.onLaunch("create_cards", fields{"cards": []fields{
+		card("Book the hall", "2026-12-02", "Anna"), card("Send the invoice", "2026-11-27", "Bob"),
+		card("Compare the printers", "2026-12-04", "Cleo", "Dan"), card("Write the agenda", "tomorrow", "Dan"),
+		card("Call the mayor", "next monday", "me"),
+	}})
 	after := a.cards()
 	requireCounts(a.t, changes(a.before, after), map[string]int{"new": 5})
 	var got []string
@@ -163,24 +163,38 @@ func addSteps(a *assistant) {
 }
 
 func newBoard(a *assistant) {
-	templates := a.call("list_board_templates", fields{"workspaceId": "Engines"})
-	ids := templates.Each("id")
-	i := slices.IndexFunc(templates.Each("name"), func(name string) bool { return strings.Contains(name, "Event") })
-	made := a.call("create_board_from_template",
-		fields{"templateId": ids[i], "workspaceId": "Engines", "name": "Winter fair"})
-	opened := a.call("get_board", fields{"boardId": "Winter fair"})
-	first := opened.Response.Text("lists.0.name")
-	for _, title := range []string{"Reserve a stand", "Order brochures", "Book the train", "Invite our partners"} {
-		a.call("create_card", fields{"listId": "Winter fair / " + first, "title": title})
+	a.call("list_board_templates", fields{"workspaceId": "Engines"}) // none is for fairs
+	made := a.call("create_board", fields{"workspaceId": "Engines", "name": "Winter fair",
+		"lists":  []fields{{"name": "Later"}, {"name": "Next"}, {"name": "Doing", "wipLimit": 3}, {"name": "Done"}},
+		"labels": []fields{{"name": "Hall", "color": "teal"}, {"name": "Print", "color": "blue"}, {"name": "People", "color": "pink"}}})
+	var cards []fields
+	for i, task := range [][4]string{
+		{"Next", "Reserve a stand", "Hall", "2026-11-29"}, {"Next", "Book the train", "People", "2026-11-29"},
+		{"Next", "Order brochures", "Print", "2026-12-10"}, {"Next", "Invite our partners", "People", "2026-12-10"},
+		{"Next", "Print badges", "Print", "2026-12-10"}, {"Next", "Hire a van", "Hall", "2026-12-10"},
+		{"Next", "Brief the helpers", "People", "2026-12-10"}, {"Next", "Plan the talks", "Hall", "2026-12-10"},
+		{"Later", "Write the report", "Print", ""}, {"Later", "Thank the helpers", "People", ""},
+	} {
+		card := fields{"listId": task[0], "title": task[1], "labels": []string{task[2]}, "assignees": []string{[]string{"Anna", "Bob"}[i%2]}}
+		if task[3] != "" {
+			card["due"] = fields{"dueDate": task[3]}
+		}
+		cards = append(cards, card)
 	}
+	a.call("create_cards", fields{"boardId": "Winter fair", "cards": cards})
 	a.changedOnly("", nil)
-	id := made.ID()
-	got := a.ada.All("list_cards", "title", fields{"boardId": id, "list": opened.Response.Text("lists.0.id")})
-	want := []string{"Reserve a stand", "Order brochures", "Book the train", "Invite our partners"}
-	if len(got) < 4 || !slices.Equal(got[len(got)-4:], want) {
-		a.t.Errorf("got the cards %q, want %q at the end", got, want)
+	b := a.ada.Must("get_board", fields{"boardId": made.ID()})
+	if b.Text("lists.3.name") != "Done" || b.Get("lists.2.wipLimit") != 3.0 || b.Text("labels.2.name") != "Print" {
+		a.t.Errorf("got the board %s, want four lists and three labels", b.Raw)
 	}
-	if b := a.ada.Must("get_board", fields{"boardId": id}); b.Get("lists.2") == nil || b.Get("labels.2") == nil {
-		a.t.Errorf("got the board %s, want lists and labels", b.Raw)
+	var got []string
+	for i, title := range a.ada.All("list_cards", "title", fields{"boardId": made.ID(), "sort": "created"}) {
+		if cards[i]["title"] == title {
+			got = append(got, title)
+		}
+	}
+	bobs := a.ada.All("list_cards", "id", fields{"boardId": made.ID(), "q": "member:Bob list:Next due:<2026-12-11"})
+	if len(got) != 10 || len(bobs) != 4 {
+		a.t.Errorf("got the cards %q, of which Bob has %d in Next; want ten and four", got, len(bobs))
 	}
 }

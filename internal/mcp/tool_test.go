@@ -108,7 +108,7 @@ func TestToolsThatOverwriteAreDestructive(t *testing.T) {
 		"create_board", "create_board_from_template", "archive_board",
 		"restore_board", "post_status_update", "create_invitation",
 		"create_list", "copy_list", "move_list", "archive_list", "restore_list",
-		"create_card", "move_card", "archive_card", "restore_card",
+		"create_card", "create_cards", "move_card", "archive_card", "restore_card",
 		"add_checklist", "add_checklist_item", "add_comment", "add_attachment", "create_label", "create_saved_filter",
 	}
 	unlisted := []string{ // filters that q can express, and tokens of other programs

@@ -29,7 +29,7 @@ const (
 var core = []string{
 	"get_me", "get_my_overview", "list_my_cards", "search_cards", "list_workspaces", "list_workspace_members",
 	"list_boards", "get_board", "create_board", "get_board_digest", "list_board_activity", "create_list",
-	"list_cards", "get_card", "create_card", "update_card", "update_cards", "move_card",
+	"list_cards", "get_card", "create_cards", "update_card", "update_cards", "move_card",
 	"add_checklist", "update_checklist_item", "list_comments", "add_comment", "undo_changes",
 }
 
