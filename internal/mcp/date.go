@@ -70,6 +70,10 @@ type dateWords struct {
 	TimeZone string   `json:"timeZone"` // of the call; "" means the caller's own
 }
 
+// moves reports whether the words, such as "an hour ago", mean another instant when the call is
+// repeated or the next page is requested.
+func (d dateWords) moves() bool { return d.Kind == anInstant || d.Kind == anEnd }
+
 // dateWords returns the dates and instants in the arguments of a call that are in words. It omits
 // blank values and values of a wrong type, which the engine explains.
 func (t *tool) dateWords(args op.Arguments) (all []dateWords) {

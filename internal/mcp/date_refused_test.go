@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"cardwall/internal/app"
 	"cardwall/internal/apptest"
 	"cardwall/internal/board"
 )
@@ -90,6 +91,40 @@ func TestKeysBelongToTheDatesOfWords(t *testing.T) {
 		n.refuses(n.ada, "set_card_due", in)
 		if got := n.ada.Must("get_card", fields{"cardId": n.card}).Text("dueDate"); got != "2026-11-27" {
 			t.Errorf("got the due date %s, want still 2026-11-27", got)
+		}
+	})
+}
+
+// A time in words means the same when a call is repeated, and for the next page, although time
+// has passed.
+func TestTimesInWordsCanBeRepeated(t *testing.T) {
+	inTokyo(t, func(t *testing.T, n *named) {
+		program := n.ada.Issue(app.NewToken{Name: "Claude", Scopes: board.WorkScopes()})
+		for _, revision := range []string{apptest.Stateless, apptest.Sessions} {
+			call := func(tool string, in fields) apptest.ToolResponse {
+				t.Helper()
+				n.Clock.Advance(time.Minute)
+				a := program.ToolOf(program.RPC(revision, "tools/call", fields{"name": tool, "arguments": in}))
+				if a.Failed {
+					t.Fatalf("%s %v: got %s, want success", tool, in, a.Text)
+				}
+				return a
+			}
+			for _, text := range []string{"One", "Two"} {
+				call("add_comment", fields{"cardId": n.card, "text": text})
+			}
+			in := fields{"since": "3 hours ago", "limit": 1}
+			first := call("list_my_changes", in)
+			in["cursor"] = first.Next
+			if second := call("list_my_changes", in); second.Each("id")[0] == first.Each("id")[0] {
+				t.Errorf("got %s after %s, want the second page", second.Text, first.Text)
+			}
+			undo := fields{"boardId": "Launch", "since": "10 minutes ago", "idempotencyKey": "undo-" + revision}
+			undone := call("undo_changes", undo)
+			if again := call("undo_changes", undo); undone.Get("undone") != 2.0 || again.Get("callId") != undone.Get("callId") {
+				t.Errorf("got %s and then %s, want two undone comments and the same result", undone.Text, again.Text)
+			}
+			n.Clock.Advance(time.Hour)
 		}
 	})
 }

@@ -3,6 +3,7 @@ package mcp
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -137,8 +138,17 @@ func (e *Endpoint) resolve(ctx context.Context, t *tool, call op.Call) (op.Call,
 	if err := json.Unmarshal(result.Body, &found); err != nil {
 		return call, fmt.Errorf("decode the ids: %w", err)
 	}
-	call.Arguments, err = t.replaced(call.Arguments, found.Data)
-	return call, err
+	given := call.Arguments
+	if call.Arguments, err = t.replaced(given, found.Data); err != nil {
+		return call, err
+	}
+	if stable := slices.DeleteFunc(slices.Clone(found.Data.Dates), dateWords.moves); len(stable) < len(dates) {
+		found.Data.Dates = stable
+		asked, err := t.replaced(given, found.Data)
+		call.Asked = &asked
+		return call, err
+	}
+	return call, nil
 }
 
 // replaced returns the arguments with ids instead of names, and with dates instead of words.
@@ -150,6 +160,7 @@ func (t *tool) replaced(args op.Arguments, found lookupInput) (op.Arguments, err
 		}
 		return path(name)
 	}
+	args.Query = maps.Clone(args.Query)
 	for name := range args.Query {
 		if ids := found.References[name]; len(ids) > 0 {
 			args.Query.Set(name, strings.Join(ids, ","))

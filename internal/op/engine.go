@@ -86,6 +86,10 @@ type Call struct {
 	File      *board.StoredFile // the file in the request; nil for none
 	Match     string            // value of If-None-Match, only for queries; empty for none
 
+	// Asked are the arguments that the caller sent, if Arguments depend on the time of the call.
+	// Then an idempotency key and a cursor belong to Asked. nil means Arguments.
+	Asked *Arguments
+
 	// Wait is how long to wait for a job that the call starts; 0 means
 	// Options.JobWait.
 	Wait time.Duration
@@ -301,7 +305,7 @@ func (e *Engine) encode(c Call, out any, version int64) ([]byte, error) {
 	}
 	if next != nil {
 		var err error
-		if env.NextCursor, err = sealCursor(e.db.CursorKey(), c.fingerprint(false), next); err != nil {
+		if env.NextCursor, err = sealCursor(e.db.CursorKey(), c.asked().fingerprint(false), next); err != nil {
 			return nil, err
 		}
 	}
@@ -332,6 +336,6 @@ func (e *Engine) openPage(_ context.Context, c Call, in any) error {
 	}
 	p := paged.paging()
 	var err error
-	p.key, err = openCursor(e.db.CursorKey(), c.fingerprint(false), p.Cursor)
+	p.key, err = openCursor(e.db.CursorKey(), c.asked().fingerprint(false), p.Cursor)
 	return err
 }

@@ -40,6 +40,14 @@ func (c Call) fingerprint(paging bool) (sum [32]byte) {
 	return sum
 }
 
+// asked returns the call with the arguments that the caller sent.
+func (c Call) asked() Call {
+	if c.Asked != nil {
+		c.Arguments = *c.Asked
+	}
+	return c
+}
+
 func part(h hash.Hash, s string) {
 	_, _ = fmt.Fprintf(h, "%d:", len(s)) // writing to a hash never fails
 	_, _ = io.WriteString(h, s)

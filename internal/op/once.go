@@ -29,7 +29,7 @@ func (e *Engine) writeOnce(ctx context.Context, c Call, in any, refused error) (
 		return Response{}, err
 	}
 	defer e.admission.leave(writes, began)
-	sum := c.fingerprint(true)
+	sum := c.asked().fingerprint(true)
 	var (
 		response Response
 		fault    error
