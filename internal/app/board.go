@@ -79,8 +79,8 @@ type CreateBoardInput struct {
 	Description string           `json:"description,omitempty" maxLength:"16384" doc:"The board's description, in Markdown." example:"Everything until the launch."`
 	Visibility  board.Visibility `json:"visibility,omitempty" enum:"workspace,private,confidential" doc:"Who can see the board. Defaults to workspace." example:"workspace"`
 	Color       *board.Color     `json:"color,omitempty" enum:"gray,red,orange,yellow,lime,green,teal,sky,blue,purple,pink,brown" doc:"The board's color. If it is absent, the board has none." example:"teal"`
-	Lists       []NewList        `json:"lists,omitempty" maxItems:"100" doc:"Lists to create on the board, in order."`
-	Labels      []NewLabel       `json:"labels,omitempty" maxItems:"100" doc:"Labels to create on the board."`
+	Lists       []NewList        `json:"lists,omitempty" maxItems:"100" doc:"Lists to create on the board, in order." example:"[{\"name\":\"To do\"},{\"name\":\"Doing\",\"wipLimit\":5}]"`
+	Labels      []NewLabel       `json:"labels,omitempty" maxItems:"100" doc:"Labels to create on the board." example:"[{\"name\":\"Bug\",\"color\":\"red\"}]"`
 }
 
 // CreateBoard creates a board, optionally with lists and labels. The caller becomes its admin.

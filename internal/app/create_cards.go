@@ -12,7 +12,7 @@ import (
 // CreateCardsInput holds several new cards of a board.
 type CreateCardsInput struct {
 	BoardInput
-	Cards []CreateCardInput `json:"cards" maxItems:"100" doc:"The cards, whose lists must be on the board. Without positions, they are added to their lists in this order."`
+	Cards []CreateCardInput `json:"cards" maxItems:"100" doc:"The cards, whose lists must be on the board. Without positions, they are added to their lists in this order." example:"[{\"listId\":\"lst_01jb2m3n4p5q6r7s8t9v0w1x2y\",\"title\":\"Write the press release\"}]"`
 }
 
 // CreatedCards holds new cards.

@@ -98,7 +98,7 @@ var samples = map[string]func(w *world) fields{
 	"get_card":    onCard(nil),
 	"create_card": func(w *world) fields { return fields{"listId": w.list, "title": "New"} },
 	"create_cards": func(w *world) fields {
-		return fields{"boardId": w.board, "cards": []fields{{"listId": w.list, "title": "New"}, {"listId": w.doing, "title": "Newer"}}}
+		return fields{"boardId": w.board, "cards": []fields{{"listId": w.list, "title": "New"}, {"listId": w.list, "title": "Newer"}}}
 	},
 	"update_card": onCard(fields{"title": "Two press releases"}),
 	"update_cards": func(w *world) fields {

@@ -17,7 +17,7 @@ const maxUpdates = 100
 type UpdateCardsInput struct {
 	BoardInput
 	CardChanges
-	Changes []CardChanges `json:"changes,omitempty" maxItems:"100" doc:"Other changes, made afterwards in this order. Each is an object with cardIds and any of the other fields, for cards that get different values."`
+	Changes []CardChanges `json:"changes,omitempty" maxItems:"100" doc:"Other changes, made afterwards in this order. Each is an object with cardIds and any of the other fields, for cards that get different values." example:"[{\"cardIds\":[\"crd_01jb2m3n4p5q6r7s8t9v0w1x2y\"],\"dueDate\":\"2026-03-14\"}]"`
 }
 
 // CardChanges holds the same changes of several cards. Absent fields stay unchanged.
