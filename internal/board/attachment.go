@@ -2,6 +2,7 @@ package board
 
 import (
 	"net/url"
+	"path"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -92,6 +93,9 @@ func (a Attachment) CanBeCover() bool { return a.Width != nil && a.Height != nil
 // maxFileName is the maximum length of an attachment's name in characters.
 const maxFileName = 255
 
+// maxExtension is the maximum length of the extension that a long file name keeps, with its dot.
+const maxExtension = 16
+
 // LinkLength is the maximum length of the URL of a link in characters.
 const LinkLength = 2048
 
@@ -103,21 +107,25 @@ func IsLink(address string) bool {
 }
 
 // FileName returns the name that a client gave for a file, without the folders before it
-// and without control characters, limited to 255 characters. It returns "File" if nothing
-// remains.
+// and without control characters, limited to 255 characters. A long name keeps its extension.
+// FileName returns "File" if nothing remains.
 func FileName(given string) string {
 	given = given[strings.LastIndexAny(given, `/\`)+1:]
 	given = strings.TrimSpace(visible(given))
 	if strings.Trim(given, ".") == "" {
 		return "File"
 	}
-	return truncate(given)
+	extension := path.Ext(given)
+	if utf8.RuneCountInString(extension) > maxExtension {
+		extension = ""
+	}
+	return truncate(strings.TrimSuffix(given, extension), maxFileName-utf8.RuneCountInString(extension)) + extension
 }
 
 // LinkName returns the name that a client gave for a link, without control characters and
 // limited to 255 characters.
 func LinkName(given string) string {
-	return truncate(strings.TrimSpace(visible(given)))
+	return truncate(strings.TrimSpace(visible(given)), maxFileName)
 }
 
 // visible removes invalid UTF-8, control characters, and formatting characters, which can
@@ -136,10 +144,10 @@ func visible(s string) string {
 	}, strings.ToValidUTF8(s, ""))
 }
 
-// truncate returns the first maxFileName characters of a name.
-func truncate(name string) string {
+// truncate returns the first characters of a name.
+func truncate(name string, characters int) string {
 	for i, n := 0, 0; i < len(name); n++ {
-		if n == maxFileName {
+		if n == characters {
 			return name[:i]
 		}
 		_, size := utf8.DecodeRuneInString(name[i:])
