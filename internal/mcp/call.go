@@ -23,6 +23,8 @@ type outcome struct {
 	text   []byte // the same JSON as body if the call succeeded
 	body   []byte
 	failed bool
+
+	picture *sdk.ImageContent // nil for none
 }
 
 // hasText reports whether the response contains the text. The data of a success is not sent
@@ -33,6 +35,9 @@ func (o outcome) result(stateless bool) *sdk.CallToolResult {
 	r := &sdk.CallToolResult{Content: []sdk.Content{}, StructuredContent: jsontext.Value(o.body), IsError: o.failed}
 	if o.hasText(stateless) {
 		r.Content = append(r.Content, &sdk.TextContent{Text: string(o.text)})
+	}
+	if o.picture != nil {
+		r.Content = append(r.Content, o.picture)
 	}
 	return r
 }
@@ -74,12 +79,17 @@ func (e *Endpoint) call(ctx context.Context, t *tool, object []byte) (out outcom
 	}
 	call.Wait = jobWait
 	result, err := e.Engine.Do(ctx, call)
-	var body []byte
+	var picture *sdk.ImageContent
+	body := result.Body
+	if err == nil && t.Name == reading {
+		body, picture, err = e.withFile(ctx, call, body)
+	}
 	if err == nil {
-		body, err = e.render(ctx, v, result.Body)
+		body, err = e.render(ctx, v, body)
 	}
 	if err == nil {
 		out, err = e.limitSize(ctx, t, call, v, success(body))
+		out.picture = picture
 	}
 	if err != nil {
 		e.refund(req, t, err)

@@ -265,6 +265,12 @@ func (e *Endpoint) writeResult(w http.ResponseWriter, id []byte, stateless bool,
 	if o.hasText(stateless) {
 		b = append(appendText(append(b, `{"type":"text","text":`...), o.text), '}')
 	}
+	if o.picture != nil {
+		if o.hasText(stateless) {
+			b = append(b, ',')
+		}
+		b = appendPicture(b, o.picture)
+	}
 	b = append(b, `],"structuredContent":`...)
 	b = appendEscaped(b, o.body)
 	if o.failed {

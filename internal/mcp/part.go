@@ -23,7 +23,7 @@ import (
 const textFromField = "textFrom"
 
 // textTools are the tools that take textFromField: those that return long texts.
-var textTools = []string{"get_card", "get_board", "list_comments"}
+var textTools = []string{"get_card", "get_board", "list_comments", reading}
 
 // partName returns the name of a part of the text with a name.
 func partName(name string) string { return strings.TrimSuffix(name, "Part") + "Part" }

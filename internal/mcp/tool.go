@@ -42,6 +42,9 @@ func newTool(r *op.Registry, o *op.Operation) (*tool, error) {
 	if o.ReadOnly {
 		t.listed.Description += untrustedText
 	}
+	if o.Name == reading {
+		t.listed.Description += " Includes the text of a file, or a picture."
+	}
 	if o.Streams() {
 		t.listed.Description += " Returns a link to the document, which requires the same token, with the size and counts of the document."
 	}

@@ -144,8 +144,8 @@ func New(o Options) (*Server, error) {
 		Moves:   job.Moves{Check: app.CheckListMove, Start: app.StartListMove, Continue: app.ContinueListMove},
 		Metrics: o.Metrics.Jobs, Log: o.Log})
 	tools, err := mcp.New(mcp.Config{
-		Registry: o.Registry, Engine: s.Engine, Gate: gate, BaseURL: o.BaseURL, Origins: o.Origins, Version: o.Version, Log: o.Log,
-		Extra: o.Tools, Deadline: o.Waits.Tool,
+		Registry: o.Registry, Engine: s.Engine, Gate: gate, Files: o.Files, BaseURL: o.BaseURL, Origins: o.Origins, Version: o.Version,
+		Log: o.Log, Extra: o.Tools, Deadline: o.Waits.Tool,
 	})
 	if err != nil {
 		s.Close()
