@@ -326,7 +326,7 @@ func registerAttachments(r *op.Registry) {
 	op.Query(r, "list_attachments", "GET /cards/{cardId}/attachments",
 		"List the attachments of a card, oldest first.", ListAttachments)
 	op.Command(r, "add_attachment", "POST /cards/{cardId}/attachments",
-		"Add a link to a card, or a file over REST.", AddAttachment, op.Creates)
+		"Add a link or a file to a card.", AddAttachment, op.Creates)
 	op.Query(r, "get_attachment", "GET /attachments/{attachmentId}", "Get an attachment.", GetAttachment)
 	op.Command(r, "update_attachment", "PATCH /attachments/{attachmentId}",
 		"Rename an attachment, or make it the cover.", UpdateAttachment)

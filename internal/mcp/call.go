@@ -70,7 +70,14 @@ func (e *Endpoint) call(ctx context.Context, t *tool, object []byte) (out outcom
 	if err != nil {
 		return e.refused(ctx, t, req, err)
 	}
+	file, object, err := t.newFileIn(object)
+	if err != nil {
+		return e.refused(ctx, t, req, err)
+	}
 	call, err := e.prepareNamed(ctx, t, req, object)
+	if err == nil {
+		err = e.store(ctx, &call, file)
+	}
 	if err != nil {
 		return e.refused(ctx, t, req, err)
 	}

@@ -24,8 +24,10 @@ import (
 	"cardwall/internal/op"
 )
 
-// FileStore opens attached files.
+// FileStore stores and opens attached files.
 type FileStore interface {
+	// Store stores a file for a card. See attach.Files.
+	Store(ctx context.Context, caller board.Caller, cardID, name string, r io.Reader) (*board.StoredFile, error)
 	// Open opens the content of a file and returns its media type. See attach.Files.
 	Open(ctx context.Context, c board.Content) (content io.ReadSeekCloser, mediaType string, err error)
 }
@@ -33,6 +35,67 @@ type FileStore interface {
 // reading is the tool whose result contains the file of an attachment: a text as text, and a
 // picture as image content.
 const reading = "get_attachment"
+
+// adding is the tool that also takes the content of a file, in one of two arguments.
+const (
+	adding      = "add_attachment"
+	textField   = "text"
+	base64Field = "base64"
+)
+
+// newFile is the content of a file in the arguments of a call.
+type newFile struct {
+	name    string
+	content []byte
+}
+
+// newFileIn returns the file in the arguments of a call, or nil if there is none. It also returns
+// the arguments for the operation.
+func (t *tool) newFileIn(object []byte) (*newFile, []byte, error) {
+	given := map[string]jsontext.Value{}
+	if t.Name != adding || json.Unmarshal(object, &given) != nil || isNull(given[textField]) && isNull(given[base64Field]) {
+		return nil, object, nil
+	}
+	field := textField
+	switch {
+	case isNull(given[textField]):
+		field = base64Field
+	case !isNull(given[base64Field]):
+		return nil, nil, board.Invalid("%s and %s must not both be given.", textField, base64Field).In(base64Field, board.RuleValue)
+	}
+	file := &newFile{name: textIn(given["name"])}
+	var text string
+	if json.Unmarshal(given[field], &text) != nil {
+		return nil, nil, board.Invalid("%s must be a string.", field).In(field, board.RuleValue)
+	}
+	if strings.TrimSpace(file.name) == "" {
+		return nil, nil, board.Invalid("name is required with %s. It is the name of the file, such as notes.md.", field).
+			In("name", board.RuleRequired)
+	}
+	file.content = []byte(text)
+	if field == base64Field {
+		var err error
+		if file.content, err = base64.StdEncoding.DecodeString(text); err != nil {
+			return nil, nil, board.Invalid("%s must be base64 (RFC 4648, section 4) with padding.", field).In(field, board.RuleValue)
+		}
+	}
+	delete(given, textField)
+	delete(given, base64Field)
+	rest, err := json.Marshal(given, json.Deterministic(true))
+	return file, rest, err
+}
+
+// store stores the file of a call, if it has one and the caller may make the call.
+func (e *Endpoint) store(ctx context.Context, call *op.Call, file *newFile) (err error) {
+	if file == nil || call.Arguments.Path == nil {
+		return nil // without the scope, the engine rejects the call
+	}
+	if err := e.Engine.Permit(ctx, *call); err != nil {
+		return err
+	}
+	call.File, err = e.Files.Store(ctx, call.Caller, call.Arguments.Path("cardId"), file.name, bytes.NewReader(file.content))
+	return err
+}
 
 // The maximum sizes of files that assistants read, in bytes. A picture that is larger is scaled.
 const (

@@ -4,6 +4,7 @@ import (
 	"archive/zip"
 	"bytes"
 	"encoding/base64"
+	"fmt"
 	"image"
 	"image/png"
 	"math/rand/v2"
@@ -129,10 +130,59 @@ func TestAssistantReadsFiles(t *testing.T) {
 		if a.Get("text") != nil || a.Get("contentNotice") != nil || pictures != nil {
 			t.Errorf("got %s for a link, want no content", a.Text)
 		}
-		hidden := n.eve.Must("create_list", fields{"boardId": n.secret, "name": "A"}).ID()
-		foreign := n.eve.Attach(n.eve.Must("create_card", fields{"listId": hidden, "title": "A"}).ID(), "a.txt", []byte("secret")).ID()
+		foreign := n.eve.Attach(n.secretCard(), "a.txt", []byte("secret")).ID()
 		if a := n.ada.Tool("get_attachment", fields{"attachmentId": foreign}); a.Code != board.CodeNotFound {
 			t.Errorf("got %s for a file of others, want not_found", a.Raw)
 		}
 	})
+}
+
+// An assistant attaches a text or another file. A call that is repeated attaches it once.
+func TestAssistantAttachesFiles(t *testing.T) {
+	bothNamed(t, func(t *testing.T, n *named) {
+		data := noise(t, 30, 20)
+		for i, revision := range []string{apptest.Stateless, apptest.Sessions} {
+			before := len(n.ada.All("list_attachments", "id", fields{"cardId": n.card}))
+			key := fmt.Sprint("file-", i)
+			in := fields{"cardId": "Launch #1", "name": "notes.md", "text": "# Grüße\n", "idempotencyKey": key}
+			made, again := n.call(revision, "add_attachment", in), n.call(revision, "add_attachment", in)
+			if a := n.ada.Download(made.ID(), nil); string(a.Raw) != "# Grüße\n" || made.ID() != again.ID() || made.Get("name") != "notes.md" {
+				t.Errorf("got %s, %s and the content %q, want one file", made.Text, again.Text, a.Raw)
+			}
+			changed := fields{"cardId": "Launch #1", "name": "notes.md", "text": "another", "idempotencyKey": key}
+			n.refuses(n.ada, "add_attachment", changed)
+			picture := n.call(revision, "add_attachment",
+				fields{"cardId": n.card, "name": "a.png", "base64": base64.StdEncoding.EncodeToString(data)})
+			if a := n.ada.Download(picture.ID(), nil); !bytes.Equal(a.Raw, data) || picture.Get("width") != 30.0 {
+				t.Errorf("got %s and %d bytes, want the picture", picture.Text, len(a.Raw))
+			}
+			for says, bad := range map[string]fields{
+				"must not both":    {"text": "a", "base64": "YQ==", "name": "a"},
+				"name is required": {"text": "a"},
+				"must be base64":   {"base64": "???", "name": "a"},
+				"must be a string": {"text": 1, "name": "a"},
+				"url and a file":   {"text": "a", "name": "a", "url": "https://example.com"},
+				"U+0000":           {"text": "a", "name": "a\x00"},
+			} {
+				bad["cardId"] = n.card
+				if text := n.refuses(n.ada, "add_attachment", bad); !strings.Contains(text, says) {
+					t.Errorf("%v: got %s, want it to say %q", bad, text, says)
+				}
+			}
+			if a := n.ada.With(board.ScopeRead).Tool("add_attachment", in); a.Code != board.CodeInsufficientScope {
+				t.Errorf("got %s with the scope read, want insufficient_scope", a.Raw)
+			}
+			if a := n.bob.Tool("add_attachment", fields{"cardId": n.secretCard(), "name": "a", "text": "a"}); a.Code != board.CodeNotFound {
+				t.Errorf("got %s for a card of others, want not_found", a.Raw)
+			}
+			if after := len(n.ada.All("list_attachments", "id", fields{"cardId": n.card})); after != before+2 {
+				t.Errorf("got %d attachments after %d, want two more", after, before)
+			}
+		}
+	})
+}
+
+// secretCard returns a card that only Eve can see.
+func (n *named) secretCard() string {
+	return n.eve.All("list_cards", "id", fields{"boardId": n.secret})[0]
 }

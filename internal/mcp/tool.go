@@ -126,6 +126,12 @@ func (t *tool) schema(r *op.Registry, filters []string) (jsontext.Value, error) 
 		}
 		write(columns)
 	}
+	if t.Name == adding {
+		write(textField)
+		write(jsonObject{"type": "string", "description": "The content of a new text file; requires name."})
+		write(base64Field)
+		write(jsonObject{"type": "string", "description": "The content of any other new file."})
+	}
 	if slices.Contains(textTools, t.Name) {
 		write(textFromField)
 		write(jsonObject{"type": "integer"}) // results that need it explain it
