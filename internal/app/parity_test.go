@@ -60,12 +60,15 @@ func TestToolsMatchREST(t *testing.T) {
 					t.Errorf("%s: got link %v, want %s", o.Name, tool.Get("link"), want)
 				}
 			}
-			inTable, withText := o.Name == "create_cards" || o.Name == "update_cards", o.Name == "get_attachment"
-			if x, y := a.normalized(restBody), b.normalized(toolBody); x != y && !inTable && !withText {
-				t.Errorf("%s: got\n%s\nover REST and\n%s\nas a tool, want no difference", o.Name, x, y)
+			if o.Name == "get_attachment" { // as a tool, it includes the text of the file
+				before, after, ok := strings.Cut(toolBody, `,"text":"The venue is ours."`)
+				if toolBody = before + after; !ok {
+					t.Errorf("%s: got %s, want the text of the file", o.Name, tool.Text)
+				}
 			}
-			if text := "The venue is ours."; withText && (tool.Get("text") != text || tool.Get("sha256") != rest.Get("sha256")) {
-				t.Errorf("%s: got %s, want the same file with its text", o.Name, tool.Text)
+			inTable := o.Name == "create_cards" || o.Name == "update_cards"
+			if x, y := a.normalized(restBody), b.normalized(toolBody); x != y && !inTable {
+				t.Errorf("%s: got\n%s\nover REST and\n%s\nas a tool, want no difference", o.Name, x, y)
 			}
 			if inTable { // as a tool
 				var want []any

@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"fmt"
 	"reflect"
 	"slices"
 
@@ -46,11 +47,7 @@ func UpdateCards(ctx context.Context, tx *store.Tx, in UpdateCardsInput) (Update
 	if _, err := tx.Board(ctx, in.BoardID, board.View); err != nil {
 		return UpdatedCards{}, err
 	}
-	all := in.Changes
-	if !reflect.ValueOf(in.CardChanges).IsZero() || len(all) == 0 {
-		all = slices.Concat([]CardChanges{in.CardChanges}, all)
-	}
-	ids, err := cardsIn(all)
+	all, ids, err := in.all()
 	if err != nil {
 		return UpdatedCards{}, err
 	}
@@ -80,26 +77,34 @@ func UpdateCards(ctx context.Context, tx *store.Tx, in UpdateCardsInput) (Update
 	return UpdatedCards{cards}, err
 }
 
-// cardsIn returns the ids of the cards in changes, each once. It returns an error if the changes
-// have too many cards or one of them is not valid.
-func cardsIn(changes []CardChanges) (ids []string, err error) {
-	updates := 0
-	for _, c := range changes {
-		if err := c.check(); err != nil {
-			return nil, err
+// all returns the changes in order, and the ids of their cards, each once. It returns an error if
+// a change is not valid, or if there are too many cards.
+func (in UpdateCardsInput) all() (all []CardChanges, ids []string, err error) {
+	if !reflect.ValueOf(in.CardChanges).IsZero() || len(in.Changes) == 0 {
+		if err := in.CardChanges.check(); err != nil {
+			return nil, nil, err
 		}
-		updates += len(c.CardIDs)
+		all = append(all, in.CardChanges)
+	}
+	for i, c := range in.Changes {
+		if err := c.check(); err != nil {
+			return nil, nil, within(err, fmt.Sprintf("changes[%d]", i))
+		}
+		all = append(all, c)
+	}
+	updates := 0
+	for _, c := range all {
+		if updates += len(c.CardIDs); updates > maxUpdates {
+			return nil, nil, board.Invalid("cardIds must have at most %d ids, including those in changes.", maxUpdates).
+				In("cardIds", board.RuleValue)
+		}
 		for _, id := range c.CardIDs {
 			if !slices.Contains(ids, id) {
 				ids = append(ids, id)
 			}
 		}
 	}
-	if updates > maxUpdates {
-		return nil, board.Invalid("cardIds must have at most %d ids, including those in changes.", maxUpdates).
-			In("cardIds", board.RuleValue)
-	}
-	return ids, nil
+	return all, ids, nil
 }
 
 // check returns an error if there is no card, a card twice, or a position without a list.

@@ -23,7 +23,7 @@ type Config struct {
 	Registry *op.Registry
 	Engine   *op.Engine
 	Gate     *session.Gate
-	Files    FileStore
+	Files    op.FileStore
 	BaseURL  string
 	Origins  []string // other sites whose pages may send requests, such as "https://app.example.com"
 	Version  string

@@ -11,6 +11,7 @@ import (
 	_ "image/jpeg"
 	_ "image/png"
 	"io"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -23,14 +24,6 @@ import (
 	"cardwall/internal/board"
 	"cardwall/internal/op"
 )
-
-// FileStore stores and opens attached files.
-type FileStore interface {
-	// Store stores a file for a card. See attach.Files.
-	Store(ctx context.Context, caller board.Caller, cardID, name string, r io.Reader) (*board.StoredFile, error)
-	// Open opens the content of a file and returns its media type. See attach.Files.
-	Open(ctx context.Context, c board.Content) (content io.ReadSeekCloser, mediaType string, err error)
-}
 
 // reading is the tool whose result contains the file of an attachment: a text as text, and a
 // picture as image content.
@@ -108,7 +101,7 @@ const (
 const maxSide = 1600
 
 // modelPictures are the media types of pictures that models accept.
-const modelPictures = "image/png image/jpeg image/gif image/webp"
+var modelPictures = []string{"image/png", "image/jpeg", "image/gif", "image/webp"}
 
 // withFile adds the file of an attachment to the body of a response. It returns a picture
 // separately.
@@ -141,7 +134,7 @@ func (e *Endpoint) withFile(ctx context.Context, call op.Call, body []byte) ([]b
 		if text.content != nil && utf8.Valid(text.content) {
 			field, value = "text", strings.TrimPrefix(string(text.content), "\uFEFF")
 		}
-	case strings.Contains(modelPictures, mediaType):
+	case slices.Contains(modelPictures, mediaType):
 		if picture, err = e.readPicture(ctx, file); err != nil {
 			return nil, nil, err
 		}
@@ -175,7 +168,7 @@ func (e *Endpoint) readPicture(ctx context.Context, c board.Content) (*sdk.Image
 		if err != nil {
 			return nil, err
 		}
-		if f.content != nil && strings.Contains(modelPictures, f.mediaType) && isSound(f.content) {
+		if f.content != nil && slices.Contains(modelPictures, f.mediaType) && isSound(f.content) {
 			return &sdk.ImageContent{Data: f.content, MIMEType: f.mediaType}, nil
 		}
 	}

@@ -128,7 +128,7 @@ func setUpProjectBoard(given map[string]string) string {
    Then show the plan and wait for approval.
 2. Check for existing work: list_boards with the workspaceId (does the board already exist?),
    list_board_templates, list_workspace_members.
-3. Create the board with create_board and its lists and labels, or with create_board_from_template if one fits.
+3. Create the board with its lists and labels (create_board), or use create_board_from_template if one fits.
    Put the goal into its description. Three to five lists are enough, such as Later, Next, Doing, Done.
    A wipLimit on Doing and a few labels help.
 4. Create the cards with one call of create_cards: one result per card, a title that begins with a verb, labels,
@@ -164,8 +164,8 @@ func triageMyCards(map[string]string) string {
 2. The other cards: list_my_cards with done false and sort due. Continue with nextCursor as long as the cards matter.
 3. Sort them into: do now, do this week, set a date, delegate, drop.
    Show the list with a short reason for each card and wait for approval.
-4. Then make the changes with one call of update_cards for each board: what all cards get at the top, and
-   what differs in changes. Add a comment if others must know why.
+4. Then make the changes with one call of update_cards for each board. Put what all of its cards get into the
+   call itself, and what differs into changes. Add a comment if others must know why.
    Archive only cards the person named.
 5. Report what you changed, with the urls of the cards.`
 }

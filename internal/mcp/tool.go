@@ -109,7 +109,7 @@ func (t *tool) schema(r *op.Registry, filters []string) (jsontext.Value, error) 
 			delete(plain, "description")
 		case saysTheName(f):
 			delete(plain, "description")
-		case t.repeats(r, f.Schema):
+		case t.repeats(r, f):
 			plain["items"] = jsonObject{"type": "object"} // the description says that the fields are the same
 		}
 		write(f.Name)
@@ -151,19 +151,22 @@ func (t *tool) schema(r *op.Registry, filters []string) (jsontext.Value, error) 
 	return jsontext.Value(bytes.TrimSpace(b.Bytes())), firstErr
 }
 
-// repeats reports whether a field contains objects with several fields, all of which are fields of
-// the tool, too.
-func (t *tool) repeats(r *op.Registry, s *huma.Schema) bool {
-	if s.Items == nil || s.Items.Ref == "" {
+// repeats reports whether a field contains objects that have all other fields of the body.
+func (t *tool) repeats(r *op.Registry, field op.Field) bool {
+	if field.Schema.Items == nil || field.Schema.Items.Ref == "" {
 		return false
 	}
-	inner := r.Schemas.SchemaFromRef(s.Items.Ref).Properties
-	for name := range inner {
-		if !slices.ContainsFunc(t.Input.Fields, func(f op.Field) bool { return f.Name == name }) {
+	inner, repeated := r.Schemas.SchemaFromRef(field.Schema.Items.Ref).Properties, 0
+	for _, f := range t.Input.Fields {
+		if f.In != op.InBody || f.Name == field.Name {
+			continue
+		}
+		if inner[f.Name] == nil {
 			return false
 		}
+		repeated++
 	}
-	return len(inner) > 2
+	return repeated > 0
 }
 
 // saysTheName reports whether the description of a field says no more than its name.

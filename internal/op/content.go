@@ -2,6 +2,7 @@ package op
 
 import (
 	"context"
+	"io"
 	"net/http"
 
 	"cardwall/internal/board"
@@ -48,6 +49,14 @@ func (e *Engine) readContent(ctx context.Context, c Call) (content board.Content
 		return err
 	})
 	return content, err
+}
+
+// FileStore stores the files in requests, and opens them again.
+type FileStore interface {
+	// Store stores a file for a card. See attach.Files.
+	Store(ctx context.Context, caller board.Caller, cardID, name string, r io.Reader) (*board.StoredFile, error)
+	// Open opens the content of a file and returns its media type.
+	Open(ctx context.Context, c board.Content) (content io.ReadSeekCloser, mediaType string, err error)
 }
 
 // fileTaker is implemented by inputs of operations whose requests may contain a file.

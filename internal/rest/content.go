@@ -2,7 +2,6 @@ package rest
 
 import (
 	"cmp"
-	"context"
 	"io"
 	"net/http"
 	"strings"
@@ -13,14 +12,6 @@ import (
 	"cardwall/internal/op"
 	"cardwall/internal/spool"
 )
-
-// FileStore stores the files in requests, and opens them again.
-type FileStore interface {
-	// Store stores a file for a card. See attach.Files.
-	Store(ctx context.Context, caller board.Caller, cardID, name string, r io.Reader) (*board.StoredFile, error)
-	// Open opens the content of a file and returns its media type.
-	Open(ctx context.Context, c board.Content) (content io.ReadSeekCloser, mediaType string, err error)
-}
 
 // shown lists the media types that a browser may show instead of downloading. It never
 // includes a type whose scripts would run in the origin of the server, such as HTML or SVG.

@@ -70,7 +70,7 @@ type Config struct {
 	Mounts      map[string]Mount   // by method and path, such as "GET /api/app/v1/live"
 	Uploads     map[string]bool    // mounts that receive a file, by method and path; may be nil
 	Refusals    map[string]Refusal // by path, for paths with another error format; may be nil
-	Files       FileStore          // stores and opens attached files; may be nil if no operation needs it
+	Files       op.FileStore       // stores and opens attached files; may be nil if no operation needs it
 	Application http.Handler       // serves all other paths outside /api/ and /.well-known/; may be nil
 	Draining    *atomic.Bool       // true while the server is draining; may be nil
 
