@@ -102,6 +102,7 @@ func purgeExpired(ctx context.Context, db *store.DB, holder string, done *Housek
 		{&other, (*store.Tx).PurgeNotifications},
 		{&other, (*store.Tx).PurgeRateCounts},
 		{&other, (*store.Tx).PurgeAttachments},
+		{&other, (*store.Tx).PurgeUploads},
 	} {
 		for began, more := time.Now(), true; more && time.Since(began) < purgeTime; {
 			var n int64

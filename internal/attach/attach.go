@@ -77,9 +77,15 @@ func (f *Files) Store(ctx context.Context, caller board.Caller, cardID, name str
 		return nil, err
 	}
 	defer leave()
+	return f.store(ctx, caller, organization, limit, name, r)
+}
+
+// store stores a file of an organization.
+func (f *Files) store(ctx context.Context, caller board.Caller, organization string, limit board.Bytes, name string,
+	r io.Reader) (*board.StoredFile, error) {
 	sum := sha256.New()
-	received := temporary + store.NewID("upl_")
-	limited := &limitReader{r: r, left: int64(limit), fault: tooLarge(limit)}
+	received := temporary + store.NewID("fil_")
+	limited := &limitReader{r: r, left: int64(limit), fault: board.FileTooLarge(limit)}
 	size, err := f.Blobs.Put(ctx, received, io.TeeReader(limited, sum))
 	if err != nil {
 		return nil, storageFault(err)
@@ -168,13 +174,6 @@ func scaledType(content io.ReadSeeker) (string, error) {
 }
 
 func blobName(b board.Blob) string { return file.Name(b.OrganizationID, b.Hash) }
-
-func tooLarge(limit board.Bytes) *board.Fault {
-	return &board.Fault{
-		Code:    board.CodePlanLimit,
-		Message: fmt.Sprintf("The file is larger than %s, the limit of the organization's plan.", limit),
-	}
-}
 
 // storageFault returns the fault for an error of the storage for files. It returns other
 // errors unchanged.
