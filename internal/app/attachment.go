@@ -204,3 +204,21 @@ func RestoreAttachment(ctx context.Context, tx *store.Tx, in AttachmentInput) (b
 	tx.Emit(card.BoardID, board.AttachmentAdded(card, a))
 	return a, tx.TouchCard(ctx, &card)
 }
+
+func registerAttachments(r *op.Registry) {
+	r.In("Attachments", "Files and links on cards.")
+	op.Query(r, "list_attachments", "GET /cards/{cardId}/attachments",
+		"List the attachments of a card, oldest first.", ListAttachments)
+	op.Command(r, "add_attachment", "POST /cards/{cardId}/attachments",
+		"Add a link or a file to a card.", AddAttachment, op.Creates)
+	op.Query(r, "get_attachment", "GET /attachments/{attachmentId}", "Get an attachment.", GetAttachment)
+	op.Command(r, "update_attachment", "PATCH /attachments/{attachmentId}",
+		"Rename an attachment, or make it the cover.", UpdateAttachment)
+	op.Command(r, "delete_attachment", "DELETE /attachments/{attachmentId}", "Remove an attachment.", DeleteAttachment)
+	op.Contents(r, "download_attachment", "GET /attachments/{attachmentId}/content",
+		"Download an attached file. Supports range requests and If-None-Match. Pictures, PDF, video and plain text can be "+
+			"shown by a browser. Other files are always downloaded.",
+		DownloadAttachment)
+	op.Command(r, "restore_attachment", "POST /attachments/{attachmentId}/restore",
+		"Restore an attachment that was removed within the last 24 hours.", RestoreAttachment, op.Application)
+}

@@ -44,6 +44,9 @@ func TestGoldenExamples(t *testing.T) {
 			walBefore = walSize(t, call)
 		}
 		in := call.sample(t, o)
+		if o.TakesPart() { // the request and the response are not JSON
+			continue
+		}
 		response := call.as(o).Must(o.Name, in).Raw
 		if o.Streams() && o.Media != op.JSON || o.HasContent() {
 			response = asText(t, response)

@@ -26,7 +26,9 @@ func badInputs(o *op.Operation, good fields) (out []badInput) {
 	if o.Input.Body == nil && !o.ReadOnly {
 		unknown.name = "body"
 	}
-	out = append(out, unknown)
+	if !o.TakesPart() { // the body is not JSON
+		out = append(out, unknown)
+	}
 	for _, f := range o.Input.Fields {
 		add := func(what string, v any) {
 			out = append(out, badInput{what, with(good, f.Name, v), f.Name})

@@ -20,6 +20,7 @@ func Operations() *op.Registry {
 	registerCards(r)
 	registerComments(r)
 	registerAttachments(r)
+	registerUploads(r)
 	registerLabels(r)
 	registerSearchAndSavedFilters(r)
 	registerWebhooks(r)
@@ -319,24 +320,6 @@ func registerComments(r *op.Registry) {
 		"Change the text of a comment. Only its author can edit it.", EditComment)
 	op.Command(r, "delete_comment", "DELETE /comments/{commentId}",
 		"Delete a comment. Authors can delete their own comments. Board admins can delete any comment.", DeleteComment)
-}
-
-func registerAttachments(r *op.Registry) {
-	r.In("Attachments", "Files and links on cards.")
-	op.Query(r, "list_attachments", "GET /cards/{cardId}/attachments",
-		"List the attachments of a card, oldest first.", ListAttachments)
-	op.Command(r, "add_attachment", "POST /cards/{cardId}/attachments",
-		"Add a link or a file to a card.", AddAttachment, op.Creates)
-	op.Query(r, "get_attachment", "GET /attachments/{attachmentId}", "Get an attachment.", GetAttachment)
-	op.Command(r, "update_attachment", "PATCH /attachments/{attachmentId}",
-		"Rename an attachment, or make it the cover.", UpdateAttachment)
-	op.Command(r, "delete_attachment", "DELETE /attachments/{attachmentId}", "Remove an attachment.", DeleteAttachment)
-	op.Contents(r, "download_attachment", "GET /attachments/{attachmentId}/content",
-		"Download an attached file. Supports range requests and If-None-Match. Pictures, PDF, video and plain text can be "+
-			"shown by a browser. Other files are always downloaded.",
-		DownloadAttachment)
-	op.Command(r, "restore_attachment", "POST /attachments/{attachmentId}/restore",
-		"Restore an attachment that was removed within the last 24 hours.", RestoreAttachment, op.Application)
 }
 
 func registerLabels(r *op.Registry) {

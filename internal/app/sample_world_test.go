@@ -146,6 +146,10 @@ var samples = map[string]func(w *world) fields{
 	"update_attachment":   func(w *world) fields { return fields{"attachmentId": w.attachment, "name": "Contract, signed"} },
 	"delete_attachment":   func(w *world) fields { return fields{"attachmentId": w.newAttachment()} },
 	"download_attachment": func(w *world) fields { return fields{"attachmentId": w.attachment} },
+	"create_upload":       onCard(fields{"fileName": "Tour.mp4", "size": 48211160}),
+	"get_upload":          func(w *world) fields { return fields{"uploadId": w.newUpload()} },
+	"append_upload":       func(w *world) fields { return fields{"uploadId": w.newUpload(), "offset": 0, "content": "A film."} },
+	"delete_upload":       func(w *world) fields { return fields{"uploadId": w.newUpload()} },
 	"restore_attachment": func(w *world) fields {
 		id := w.newAttachment()
 		w.owner.Must("delete_attachment", fields{"attachmentId": id})

@@ -72,6 +72,11 @@ func (w *world) newAttachment() string {
 	return w.make("add_attachment", fields{"cardId": w.card, "url": "https://example.com/plan"})
 }
 
+// newUpload announces a file of seven bytes for the card.
+func (w *world) newUpload() string {
+	return w.make("create_upload", fields{"cardId": w.card, "fileName": "Film.txt", "size": 7})
+}
+
 // make calls an operation as the owner and returns the ID of the created object.
 func (w *world) make(name string, in fields) string { return w.owner.Must(name, in).ID() }
 

@@ -186,7 +186,7 @@ func (p *Person) CallWith(name string, in Fields, header http.Header) Response {
 }
 
 // Request creates the HTTP request of a call. For an operation that needs a session, it creates one
-// for the person.
+// for the person. For append_upload, in also has the offset and the content of the part.
 func (p *Person) Request(o *op.Operation, in Fields) *http.Request {
 	p.T.Helper()
 	target, query, body := rest.Path(o), url.Values{}, Fields{}
@@ -216,11 +216,19 @@ func (p *Person) Request(o *op.Operation, in Fields) *http.Request {
 			p.T.Fatalf("encode the input of %s: %v", o.Name, err)
 		}
 	}
+	if o.TakesPart() {
+		content, _ := in["content"].(string)
+		text = []byte(content)
+	}
 	r := httptest.NewRequest(o.Method, target, bytes.NewReader(text))
 	if o.Audience.NeedsSession() && p.Token != "" && !p.limited {
 		p.signIn(r)
 	}
-	if len(text) > 0 {
+	switch {
+	case o.TakesPart():
+		r.Header.Set("Content-Type", op.PartMedia)
+		r.Header.Set("Upload-Offset", fmt.Sprint(in["offset"]))
+	case len(text) > 0:
 		r.Header.Set("Content-Type", "application/json")
 	}
 	return r

@@ -51,10 +51,25 @@ func (e *Engine) readContent(ctx context.Context, c Call) (content board.Content
 	return content, err
 }
 
+// PartMedia is the media type of a part of a file (tus 1.0, core protocol).
+const PartMedia = "application/offset+octet-stream"
+
+// Parts registers a command whose request contains a part of a file. The interface stores the
+// parts with FileStore.Append, and calls fn when the file is complete.
+func Parts[I, O any](r *Registry, name, route, text string, fn func(context.Context, *store.Tx, I) (O, error), options ...Option) {
+	Command(r, name, route, text, fn, append(options, NoTool, Unkeyed, Media(PartMedia))...)
+}
+
+// TakesPart reports whether a request contains a part of a file.
+func (o *Operation) TakesPart() bool { return o.Media == PartMedia }
+
 // FileStore stores the files in requests, and opens them again.
 type FileStore interface {
 	// Store stores a file for a card. See attach.Files.
 	Store(ctx context.Context, caller board.Caller, cardID, name string, r io.Reader) (*board.StoredFile, error)
+	// Append stores a part of a file, and calls add with the complete file. See attach.Files.
+	Append(ctx context.Context, caller board.Caller, uploadID string, offset int64, r io.Reader,
+		add func(*board.StoredFile) error) (board.Upload, error)
 	// Open opens the content of a file and returns its media type.
 	Open(ctx context.Context, c board.Content) (content io.ReadSeekCloser, mediaType string, err error)
 }

@@ -25,6 +25,13 @@ func cookieOf(out any) *SessionCookie {
 // It is for interfaces that do work before Do, such as storing a file.
 func (e *Engine) Permit(ctx context.Context, c Call) error { return e.permit(ctx, c) }
 
+// CheckInput returns an error if the input of a call is invalid. It is for interfaces that do
+// work before Do.
+func (e *Engine) CheckInput(c Call) error {
+	_, err := c.Operation.Input.decode(c.Arguments)
+	return err
+}
+
 // permit returns an error if the caller may not call the operation, whatever the
 // input. It checks the scope, the session, the operator permission and the recent
 // sign-in. It reads the time of the sign-in from the database and not from a

@@ -37,7 +37,7 @@ type Operation struct {
 	NoTool      bool         // excluded from the MCP tools
 	Recent      bool         // a person in a session must have signed in within the last ten minutes
 	Unkeyed     bool         // ignores the idempotency key
-	Media       string       // media type of a stream or of content
+	Media       string       // media type of a stream, of content, or of a part of a file
 	Echo        reflect.Type // type of the parsed query in responses; nil if responses do not include it
 	Input       *Input
 	Output      reflect.Type // type of the response's data, or of its elements if Paged is set

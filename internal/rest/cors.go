@@ -1,7 +1,6 @@
 package rest
 
 import (
-	"maps"
 	"net/http"
 	"slices"
 
@@ -24,7 +23,7 @@ func shareWith(origins []string, next http.Handler) http.Handler {
 			http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete,
 		},
 		AllowedHeaders: []string{"*"},
-		ExposedHeaders: append(slices.Sorted(maps.Keys(headers())), "Etag"),
+		ExposedHeaders: exposedHeaders(),
 		MaxAge:         preflightSeconds,
 	}).Handler(next)
 }

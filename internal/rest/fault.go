@@ -26,8 +26,10 @@ func StatusOf(f *board.Fault) int {
 	switch f.Code {
 	case board.CodeInvalidRequest:
 		switch f.Cause {
-		case board.CauseInFlight:
+		case board.CauseInFlight, board.CauseOffset:
 			return http.StatusConflict
+		case board.CauseVersion:
+			return http.StatusPreconditionFailed
 		case board.CauseTooLarge:
 			return http.StatusRequestEntityTooLarge
 		case board.CauseMediaType:

@@ -36,9 +36,7 @@ func (h *handler) readForm(w http.ResponseWriter, r *http.Request, call *op.Call
 	if err := h.Engine.Permit(r.Context(), *call); err != nil {
 		return err
 	}
-	body := &pacedBody{
-		r: r.Body, control: http.NewResponseController(w), pace: spool.NewMinRate(streamRate, cmp.Or(h.StreamWindow, streamWindow)),
-	}
+	body := h.pace(w, r)
 	defer body.end()
 	r.Body = body
 	form, err := r.MultipartReader()
@@ -56,7 +54,7 @@ func (h *handler) readForm(w http.ResponseWriter, r *http.Request, call *op.Call
 			return err
 		}
 		if err != nil {
-			return formFault(err)
+			return receiveFault(err)
 		}
 		if err := h.readPart(r, part, fields, call); err != nil {
 			return err
@@ -74,7 +72,7 @@ func (h *handler) readPart(r *http.Request, part *multipart.Part, fields map[str
 		}
 		stored, err := h.Files.Store(r.Context(), call.Caller, r.PathValue("cardId"), part.FileName(), part)
 		if err != nil {
-			return formFault(err)
+			return receiveFault(err)
 		}
 		call.File = stored
 		return nil
@@ -84,7 +82,7 @@ func (h *handler) readPart(r *http.Request, part *multipart.Part, fields map[str
 	}
 	value, err := io.ReadAll(io.LimitReader(part, maxFormField+1))
 	if err != nil {
-		return formFault(err)
+		return receiveFault(err)
 	}
 	if !utf8.Valid(value) || !utf8.ValidString(name) {
 		return board.Invalid("The fields of the form must be valid UTF-8.")
@@ -96,8 +94,8 @@ func (h *handler) readPart(r *http.Request, part *multipart.Part, fields map[str
 	return nil
 }
 
-// formFault returns the fault for an error that occurred while a form was received.
-func formFault(err error) error {
+// receiveFault returns the fault for an error that occurred while a file was received.
+func receiveFault(err error) error {
 	if _, ok := board.AsFault(err); ok {
 		return err
 	}
@@ -107,7 +105,7 @@ func formFault(err error) error {
 		return f
 	}
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, errReceive) {
-		return board.Invalid("The form was not received completely.")
+		return board.Invalid("The request was not received completely.")
 	}
 	return err
 }
@@ -136,6 +134,12 @@ func (b *pacedBody) Read(p []byte) (int, error) {
 		err = errors.Join(errReceive, err)
 	}
 	return n, err
+}
+
+// pace returns the body of a request with a file.
+func (h *handler) pace(w http.ResponseWriter, r *http.Request) *pacedBody {
+	window := cmp.Or(h.StreamWindow, streamWindow)
+	return &pacedBody{r: r.Body, control: http.NewResponseController(w), pace: spool.NewMinRate(streamRate, window)}
 }
 
 // Close implements io.Closer.

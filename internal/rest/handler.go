@@ -12,7 +12,6 @@ import (
 	"net/url"
 	"path"
 	"runtime/debug"
-	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -175,13 +174,14 @@ func (h *handler) routeOperations() error {
 		}
 		h.mux.HandleFunc(o.Method+" "+Path(o), func(w http.ResponseWriter, r *http.Request) {
 			x := exchangeOf(w)
-			x.operation, x.streams = o.Name, o.Streams() || o.HasContent() || o.TakesFile() && isForm(r)
+			x.operation, x.streams = o.Name, o.Streams() || o.HasContent() || o.TakesPart() || o.TakesFile() && isForm(r)
 			serve.ServeHTTP(w, r)
 		})
 	}
 	for route, allowed := range methods {
 		h.paths.HandleFunc(route, func(w http.ResponseWriter, r *http.Request) { h.wrongMethod(w, r, allowed) })
 	}
+	h.routeUploads()
 	return nil
 }
 
@@ -263,7 +263,18 @@ func (h *handler) operation(w http.ResponseWriter, r *http.Request, o *op.Operat
 	call := op.Call{Operation: o, Caller: caller, Arguments: op.Arguments{Path: r.PathValue}}
 	call.Caller.RequestID, call.Caller.UserAgent = w.Header().Get("X-Request-Id"), r.UserAgent()
 	call.Caller.Client = clientOf(r)
-	if err := h.read(w, r, &call); err != nil {
+	if isUpload(o) {
+		err = checkTus(w, r)
+	}
+	if err == nil && o.TakesPart() {
+		if err = h.appendPart(w, r, call); err == nil {
+			return
+		}
+	}
+	if err == nil {
+		err = h.read(w, r, &call)
+	}
+	if err != nil {
 		h.refuse(w, r, err)
 		return
 	}
@@ -307,6 +318,9 @@ func (h *handler) writeResult(w http.ResponseWriter, r *http.Request, o *op.Oper
 		if result.Cookie.Secret != "" {
 			h.Gate.SetDevice(w, r, result.Cookie.Device)
 		}
+	}
+	if isUpload(o) && setUploadHeaders(w, r, o, result) {
+		return
 	}
 	status := http.StatusOK
 	if o.Creates {
@@ -418,6 +432,10 @@ func (h *handler) read(w http.ResponseWriter, r *http.Request, call *op.Call) er
 			return err
 		}
 	}
+	if isUpload(call.Operation) && call.Operation.Creates && r.Header.Get(uploadLength) != "" {
+		call.Arguments.Body, err = readCreation(r.Header)
+		return err
+	}
 	if r.ContentLength == 0 {
 		return nil
 	}
@@ -464,36 +482,4 @@ func parseQuery(raw string) (url.Values, error) {
 		return nil, board.Invalid("The query string is malformed. Percent-encode its values.")
 	}
 	return values, nil
-}
-
-// wrongMethod responds with 405 to a request whose path exists only for other methods.
-func (h *handler) wrongMethod(w http.ResponseWriter, r *http.Request, allowed []string) {
-	if _, err := h.admit(w, r, nil); err != nil {
-		h.refuse(w, r, err)
-		return
-	}
-	if slices.Contains(allowed, http.MethodGet) {
-		allowed = append(allowed, http.MethodHead)
-	}
-	list := strings.Join(slices.Sorted(slices.Values(allowed)), ", ")
-	w.Header().Set("Allow", list)
-	h.refuse(w, r, &board.Fault{
-		Code: board.CodeInvalidRequest, Cause: board.CauseMethod, Message: "This path supports only " + list + ".",
-	})
-}
-
-// unknown responds to a request that matches no route: with 405 if an operation has
-// the same path with another method, and otherwise with 404.
-func (h *handler) unknown(w http.ResponseWriter, r *http.Request) {
-	if wrong, pattern := h.paths.Handler(r); pattern != "" {
-		wrong.ServeHTTP(w, r)
-		return
-	}
-	h.notFound(w, r)
-}
-
-// notFound responds with 404.
-func (h *handler) notFound(w http.ResponseWriter, r *http.Request) {
-	session.SetRate(w.Header(), h.Gate.AnonymousRate(r))
-	h.refuse(w, r, board.NotFound())
 }

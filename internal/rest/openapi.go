@@ -17,7 +17,7 @@ import (
 )
 
 const introduction = "Workspaces contain boards, boards contain lists, and lists contain cards. " +
-	"Every operation except those on webhooks is also a tool of the MCP endpoint, with the same name, input and checks.\n\n" +
+	"Every operation except those on webhooks and uploads is also a tool of the MCP endpoint, with the same name, input and checks.\n\n" +
 	"A successful response is an object with `data`. A list also has `nextCursor` if there are more records, " +
 	"and a change to a board has `boardVersion`. An error is `{\"error\": {\"code\", \"message\"}}`. " +
 	"If a field is invalid, the message names the field and its allowed values.\n\n" +
@@ -38,8 +38,8 @@ func refusals() []refusal {
 	table := []refusal{
 		{board.CodeInvalidRequest, 0, "A field or parameter is invalid, unknown or missing, " +
 			"or the idempotency key was used for a different request. " +
-			"The status is 409 while the first request with the key is in progress, 413 for a body over 1 MiB, " +
-			"415 for an unsupported content type, and 405 for an unsupported method."},
+			"The status is 409 while the first request with the key is in progress, and if a part does not continue its upload, " +
+			"412 for another version of tus, 413 for a body over 1 MiB, 415 for an unsupported content type, and 405 for an unsupported method."},
 		{board.CodeUnauthenticated, 0, "The credentials are missing or invalid."},
 		{board.CodePlanLimit, 0, "The organization has reached a limit of its plan."},
 		{board.CodePlanReadOnly, 0, "The organization is read-only."},
@@ -88,6 +88,9 @@ func document(r *op.Registry, version string, application bool) *huma.OpenAPI {
 			doc.Components.Headers["ETag"] = tagHeader()
 		}
 		entry := describe(r, o)
+		if isUpload(o) {
+			describeUpload(doc, entry, o)
+		}
 		calls[o.Name].addTo(entry)
 		doc.AddOperation(entry)
 	}
@@ -397,8 +400,10 @@ func possible(o *op.Operation, status int) bool {
 	switch status {
 	case http.StatusPaymentRequired, http.StatusConflict:
 		return !o.ReadOnly
-	case http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType:
+	case http.StatusRequestEntityTooLarge:
 		return o.Input.Body != nil
+	case http.StatusUnsupportedMediaType:
+		return o.Input.Body != nil || o.TakesPart()
 	}
 	return true
 }
@@ -435,7 +440,7 @@ func errorResponse(status int) *huma.Response {
 	case http.StatusRequestEntityTooLarge:
 		text = "`invalid_request`: The body is larger than 1 MiB."
 	case http.StatusUnsupportedMediaType:
-		text = "`invalid_request`: The body is not application/json."
+		text = "`invalid_request`: The body does not have the operation's media type, usually application/json."
 	}
 	return &huma.Response{
 		Description: text, Headers: headerRefs(names...),

@@ -2,6 +2,7 @@ package rest
 
 import (
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -49,4 +50,36 @@ func write(w http.ResponseWriter, status int, body []byte) {
 	}
 	w.WriteHeader(status)
 	_, _ = w.Write(body) // fails only if the client has disconnected
+}
+
+// wrongMethod responds with 405 to a request whose path exists only for other methods.
+func (h *handler) wrongMethod(w http.ResponseWriter, r *http.Request, allowed []string) {
+	if _, err := h.admit(w, r, nil); err != nil {
+		h.refuse(w, r, err)
+		return
+	}
+	if slices.Contains(allowed, http.MethodGet) {
+		allowed = append(allowed, http.MethodHead)
+	}
+	list := strings.Join(slices.Sorted(slices.Values(allowed)), ", ")
+	w.Header().Set("Allow", list)
+	h.refuse(w, r, &board.Fault{
+		Code: board.CodeInvalidRequest, Cause: board.CauseMethod, Message: "This path supports only " + list + ".",
+	})
+}
+
+// unknown responds to a request that matches no route: with 405 if an operation has
+// the same path with another method, and otherwise with 404.
+func (h *handler) unknown(w http.ResponseWriter, r *http.Request) {
+	if wrong, pattern := h.paths.Handler(r); pattern != "" {
+		wrong.ServeHTTP(w, r)
+		return
+	}
+	h.notFound(w, r)
+}
+
+// notFound responds with 404.
+func (h *handler) notFound(w http.ResponseWriter, r *http.Request) {
+	session.SetRate(w.Header(), h.Gate.AnonymousRate(r))
+	h.refuse(w, r, board.NotFound())
 }
