@@ -2,12 +2,22 @@
 // take more than five seconds.
 import type { Page } from '@playwright/test'
 import { callApi, expect, shortenPauses, waitUntilSaved, test, titles } from './fixtures'
-import { freePort, makeTempFolder, startDemoServer } from './serverProcess'
+import { freePort, makeTempFolder, startDemoServer, type RunningServer } from './serverProcess'
 
 /** Returns the event kinds of a board's activity, oldest first. */
 async function activityKinds(page: Page, boardId: string): Promise<string[]> {
   const path = `/public/v1/boards/${boardId}/changes?since=0&limit=200`
   return (await callApi<{ type: string }[]>(page, 'GET', path)).map((entry) => entry.type)
+}
+
+/** Signs in on a server of the test, and opens the first board. */
+async function openBoard(page: Page, server: RunningServer): Promise<void> {
+  await page.goto('/sign-in')
+  await page.getByLabel('Email address').fill(server.email)
+  await page.getByLabel('Password').fill(server.password)
+  await page.keyboard.press('Enter')
+  await page.getByRole('main').locator('a[href^="/boards/"]').first().click()
+  await expect(page.locator('[data-card]').first()).toBeVisible()
 }
 
 test.describe('a separate server', () => {
@@ -21,12 +31,7 @@ test.describe('a separate server', () => {
     try {
       const page = await newSignedOutPage({ baseURL: server.url })
       await shortenPauses(page)
-      await page.goto('/sign-in')
-      await page.getByLabel('Email address').fill(server.email)
-      await page.getByLabel('Password').fill(server.password)
-      await page.keyboard.press('Enter')
-      await page.getByRole('main').locator('a[href^="/boards/"]').first().click()
-      await expect(page.locator('[data-card]').first()).toBeVisible()
+      await openBoard(page, server)
       const boardId = new URL(page.url()).pathname.split('/').at(-1)!
       const list = (await page.locator('[data-list]').nth(1).getAttribute('aria-label'))!
       const before = await activityKinds(page, boardId)
@@ -54,6 +59,43 @@ test.describe('a separate server', () => {
       remove()
     }
   })
+
+  test('an upload continues with what a killed server had stored', async ({ newSignedOutPage }) => {
+    test.setTimeout(120_000)
+    const { folder, remove } = makeTempFolder()
+    const port = await freePort()
+    let server = await startDemoServer(folder, port)
+    try {
+      const page = await newSignedOutPage({ baseURL: server.url })
+      await openBoard(page, server)
+      await page.locator('[data-card] a').first().click()
+      const attachments = page.getByRole('region', { name: 'Attachments' })
+      const offsets: number[] = []
+      page.on('request', (r) => {
+        if (r.method() === 'PATCH' && r.url().includes('/uploads/')) offsets.push(Number(r.headers()['upload-offset']))
+      })
+      const network = await page.context().newCDPSession(page)
+      await network.send('Network.enable')
+      const conditions = { offline: false, latency: 0, downloadThroughput: -1, uploadThroughput: 3_000_000 }
+      await network.send('Network.emulateNetworkConditions', conditions)
+      const chooser = page.waitForEvent('filechooser')
+      await page.getByRole('button', { name: 'Attach', exact: true }).click()
+      await page.getByRole('menuitem', { name: 'File…' }).click()
+      await (
+        await chooser
+      ).setFiles([{ name: 'Film.txt', mimeType: 'text/plain', buffer: Buffer.alloc(20_000_000, 'x') }])
+      await expect(attachments.getByRole('progressbar')).toHaveAttribute('value', /^0\.[5-7]/, { timeout: 30_000 })
+      await server.stop('SIGKILL')
+      await expect(attachments).toContainText('Trying again…')
+      server = await startDemoServer(folder, port)
+      await expect(attachments.getByRole('link', { name: 'Film.txt' })).toBeVisible({ timeout: 60_000 })
+      expect(offsets.at(0)).toBe(0)
+      expect(offsets.at(-1), 'the server had stored one part of 8 MiB').toBe(8 * 1024 * 1024)
+    } finally {
+      await server.stop('SIGKILL')
+      remove()
+    }
+  })
 })
 
 test.describe('an unreachable server', () => {
@@ -69,12 +111,7 @@ test.describe('an unreachable server', () => {
     try {
       const page = await newSignedOutPage({ baseURL: server.url })
       await shortenPauses(page)
-      await page.goto('/sign-in')
-      await page.getByLabel('Email address').fill(server.email)
-      await page.getByLabel('Password').fill(server.password)
-      await page.keyboard.press('Enter')
-      await page.getByRole('main').locator('a[href^="/boards/"]').first().click()
-      await expect(page.locator('[data-card]').first()).toBeVisible()
+      await openBoard(page, server)
 
       await server.stop('SIGKILL')
       await page.locator('[data-card] a').first().click()

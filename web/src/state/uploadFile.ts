@@ -1,5 +1,5 @@
 // Sends one file with XMLHttpRequest, because fetch does not report upload progress.
-import { ApiError, changeHeaders } from '../api/client'
+import { api, ApiError, changeHeaders, data } from '../api/client'
 import { signInAgain } from '../api/send'
 import type { Attachment } from '../api/types'
 
@@ -13,18 +13,23 @@ export class UnreadableFile extends Error {
   }
 }
 
+/** The size from which an interrupted upload continues where it stopped, in bytes. */
+const resumableSize = 1_000_000
+
 /** A file to send. All attempts to send it have the same idempotency key, so it is attached only once. */
 export type FileToSend = { cardId: string; file: File; key: string }
 
-/** Sends a file and returns its attachment. Reports the sent fraction of the file. */
-export async function uploadFile(
-  upload: FileToSend,
-  onprogress: (sent: number) => void,
-  signal: AbortSignal,
-): Promise<Attachment> {
+/** Called with the sent fraction. `kept` means that the server keeps it if the connection is lost. */
+type Progress = (sent: number, kept?: boolean) => void
+
+/**
+ * Sends a file and returns its attachment. Reports the sent fraction of the file. For a large file, it
+ * first reports what an earlier attempt has sent, and sends the rest.
+ */
+export async function uploadFile(upload: FileToSend, onprogress: Progress, signal: AbortSignal): Promise<Attachment> {
   for (;;) {
     try {
-      return await sendOnce(upload, onprogress, signal)
+      return await (upload.file.size < resumableSize ? sendForm : sendRest)(upload, onprogress, signal)
     } catch (thrown) {
       if (!(thrown instanceof ApiError) || thrown.status !== 401 || !(await signInAgain())) throw thrown
     }
@@ -34,20 +39,65 @@ export async function uploadFile(
 /** Reports whether a failed attempt may succeed later. */
 export function isTemporary(thrown: unknown): boolean {
   if (!(thrown instanceof ApiError)) return false
-  // The server is still processing an earlier attempt.
+  // The server is still processing an earlier attempt, or has received more than that reported.
   const inFlight = thrown.status === 409 && thrown.code === 'invalid_request'
-  return thrown.unreachable || thrown.status === 429 || inFlight
+  return thrown.unreachable || thrown.status === 429 || inFlight || thrown.reason === 'too_slow'
 }
 
-function sendOnce(
-  { cardId, file, key }: FileToSend,
-  onprogress: (sent: number) => void,
-  signal: AbortSignal,
-): Promise<Attachment> {
+async function sendForm(upload: FileToSend, onprogress: Progress, signal: AbortSignal): Promise<Attachment> {
+  const { cardId, file, key } = upload
   const form = new FormData()
   form.append('file', file, file.name)
+  const path = `/cards/${encodeURIComponent(cardId)}/attachments`
+  const { data } = await transfer(
+    { method: 'POST', path, headers: changeHeaders(key), content: form, file },
+    onprogress,
+    signal,
+  )
+  if (!data) throw errorOf(200, undefined)
+  return data
+}
+
+/** Sends what the server does not have of a file. Attempts with the same key continue the same upload. */
+async function sendRest(upload: FileToSend, onprogress: Progress, signal: AbortSignal): Promise<Attachment> {
+  const { cardId, file, key } = upload
+  const announcement = { cardId, fileName: file.name, size: file.size }
+  const { id } = await data(api.POST('/uploads', { body: announcement, headers: { 'Idempotency-Key': key }, signal }))
+  const params = { path: { uploadId: id } }
+  const progress = () => data(api.GET('/uploads/{uploadId}', { params, signal }))
+  try {
+    const { offset, ...before } = await progress()
+    let { attachmentId } = before
+    onprogress(offset / file.size, true)
+    if (attachmentId === null) {
+      const headers = {
+        ...changeHeaders(key),
+        'Content-Type': 'application/offset+octet-stream',
+        'Upload-Offset': String(offset),
+      }
+      const part = { method: 'PATCH', path: `/uploads/${id}`, headers, content: file.slice(offset), file }
+      await transfer(part, (sent) => onprogress((offset + sent * (file.size - offset)) / file.size), signal)
+      attachmentId = (await progress()).attachmentId
+    }
+    if (attachmentId === null) throw new ApiError(0, 'unreachable', 'The connection was lost.')
+    return await data(api.GET('/attachments/{attachmentId}', { params: { path: { attachmentId } }, signal }))
+  } catch (thrown) {
+    // Nobody waits for the deletion. If it fails, the server removes the parts after a day.
+    if (signal.aborted) void api.DELETE('/uploads/{uploadId}', { params }).catch(() => undefined)
+    throw thrown
+  }
+}
+
+type Transfer = { method: string; path: string; headers: Record<string, string>; content: FormData | Blob; file: File }
+
+/** Sends content from a file to the public API. Reports the sent fraction of the content. */
+function transfer(
+  { method, path, headers, content, file }: Transfer,
+  onprogress: Progress,
+  signal: AbortSignal,
+): Promise<Response> {
   const request = new XMLHttpRequest()
-  return new Promise<Attachment>((resolve, reject) => {
+  return new Promise<Response>((resolve, reject) => {
     const cancel = () => {
       request.abort()
       reject(new UploadCanceled())
@@ -58,8 +108,8 @@ function sendOnce(
     }
     signal.addEventListener('abort', cancel)
     request.onloadend = () => signal.removeEventListener('abort', cancel)
-    request.open('POST', `/api/public/v1/cards/${encodeURIComponent(cardId)}/attachments`)
-    for (const [name, value] of Object.entries(changeHeaders(key))) request.setRequestHeader(name, value)
+    request.open(method, `/api/public/v1${path}`)
+    for (const [name, value] of Object.entries(headers)) request.setRequestHeader(name, value)
     request.upload.onprogress = (event) => onprogress(event.total > 0 ? event.loaded / event.total : 0)
     request.upload.onload = () => onprogress(1)
     request.onerror = () => {
@@ -71,11 +121,11 @@ function sendOnce(
       )
     }
     request.onload = () => {
-      const { data, error } = parse(request.responseText)
-      if (request.status < 300 && data) resolve(data)
-      else reject(errorOf(request.status, error))
+      const response = parse(request.responseText)
+      if (request.status < 300) resolve(response)
+      else reject(errorOf(request.status, response.error))
     }
-    request.send(form)
+    request.send(content)
   })
 }
 

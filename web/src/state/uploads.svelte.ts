@@ -21,8 +21,8 @@ const offlineText = 'You are offline. The upload continues when you’re back on
 
 /** The upload of one file. */
 export class Upload {
-  /** The idempotency key, which is the same for all attempts. */
-  readonly key = randomId()
+  /** The idempotency key, which is the same for all attempts until the server refuses the file. */
+  key = randomId()
   state = $state<'waiting' | 'sending' | 'done' | 'failed'>('waiting')
   /** The sent fraction of the file. If it is 1 while `state` is `sending`, the server is saving the file. */
   sent = $state(0)
@@ -105,6 +105,7 @@ export class Uploads {
     this.announcement = ''
     upload.problem = null
     upload.sent = 0
+    if (!upload.mayBeAttached) upload.key = randomId() // otherwise the server would repeat its refusal
     upload.state = 'waiting'
     this.#next()
   }
@@ -176,29 +177,34 @@ export class Uploads {
   }
 
   async #sendWithRetries(upload: Upload): Promise<Attachment> {
-    const { target, file, key, controller } = upload
-    const onprogress = (sent: number) => {
+    const { target, file, controller } = upload
+    let attempt = 0
+    let kept = 0
+    const onprogress = (sent: number, isKept = false) => {
+      if (isKept && sent > kept) {
+        kept = sent
+        attempt = 0 // the last attempt was not in vain
+      }
       upload.sent = sent
       upload.problem = null
       if (sent === 1) upload.mayBeAttached = true
     }
-    for (let n = 0; ; n++) {
+    for (; ; attempt++) {
       if (this.userId() !== upload.userId) {
         this.#remove([upload])
         throw new UploadCanceled()
       }
       try {
-        return await this.send({ cardId: target.cardId, file, key }, onprogress, controller.signal)
+        return await this.send({ cardId: target.cardId, file, key: upload.key }, onprogress, controller.signal)
       } catch (thrown) {
         if (controller.signal.aborted) throw thrown
         if (thrown instanceof ApiError) upload.mayBeAttached = isTemporary(thrown) || thrown.status >= 500
-        if (!isTemporary(thrown) || n >= delays.length) throw thrown
-        upload.sent = 0
+        if (!isTemporary(thrown) || attempt >= delays.length) throw thrown
         upload.problem = navigator.onLine ? `${reason(thrown)} Trying again…` : offlineText
       }
-      if (navigator.onLine) await this.pause(delays[n]!)
+      if (navigator.onLine) await this.pause(delays[attempt]!)
       else {
-        n--
+        attempt--
         await this.pause(offlineDelay)
       }
       controller.signal.throwIfAborted()

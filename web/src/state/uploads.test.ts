@@ -11,7 +11,7 @@ const file = (name: string, size = 10) => new File(['x'.repeat(size)], name)
 const lost = () => new ApiError(0, 'unreachable', 'The connection was lost.')
 
 type Attempt = FileToSend & {
-  progress: (sent: number) => void
+  progress: (sent: number, kept?: boolean) => void
   succeed: () => void
   fail: (error: ApiError) => void
 }
@@ -122,6 +122,23 @@ describe('Uploads', () => {
     expect(uploads.announcement).toBe('a was added to “Launch”.')
   })
 
+  test('does not give up as long as each attempt sends more of the file', async () => {
+    uploads.add(target, [file('a')])
+    for (let n = 0; n < 20; n++) {
+      attempts[n]!.progress(n / 40, true)
+      attempts[n]!.fail(lost())
+      await settle()
+    }
+    expect(states()).toEqual(['a sending'])
+    expect(uploads.list[0]!.sent).toBe(19 / 40)
+    for (let n = 20; n < 27; n++) {
+      attempts[n]!.progress(0.5, true)
+      attempts[n]!.fail(lost())
+      await settle()
+    }
+    expect(states()).toEqual(['a failed'])
+  })
+
   test('does not repeat a rejected upload, and keeps the reason until it is dismissed', async () => {
     uploads.add(target, [file('a'), file('b')])
     attempts[0]!.fail(new ApiError(402, 'plan_limit', 'The file is too large.'))
@@ -131,6 +148,10 @@ describe('Uploads', () => {
     expect(states()).toEqual(['a failed'])
     expect(uploads.of('crd_1')[0]!.problem).toBe('The file is too large.')
     expect(uploads.of('crd_2')).toEqual([])
+    uploads.retry(uploads.list[0]!)
+    expect(attempts[2]!.key, 'the server would repeat its refusal').not.toBe(attempts[0]!.key)
+    attempts[2]!.fail(new ApiError(402, 'plan_limit', 'The file is too large.'))
+    await settle()
     uploads.cancel(uploads.list[0]!)
     expect(uploads.list).toEqual([])
   })
@@ -234,15 +255,23 @@ class FakeRequest {
   responseText = ''
   aborted = false
   file!: File
+  path = ''
+  headers: Record<string, string> = {}
+  content!: FormData | Blob
   onload!: () => void
   onerror!: () => void
   constructor() {
     FakeRequest.current = this
   }
-  open(): void {}
-  setRequestHeader(): void {}
-  send(form: FormData): void {
-    this.file = form.get('file') as File
+  open(method: string, path: string): void {
+    this.path = `${method} ${path}`
+  }
+  setRequestHeader(name: string, value: string): void {
+    this.headers[name] = value
+  }
+  send(content: FormData | Blob): void {
+    this.content = content
+    if (content instanceof FormData) this.file = content.get('file') as File
   }
   abort(): void {
     this.aborted = true
@@ -274,6 +303,52 @@ describe('uploadFile', () => {
       problem: 'The file can’t be read. It may have been changed, moved or deleted. Choose it again.',
     })
     expect(FakeRequest.current).toBe(request)
+  })
+
+  test('sends the part of a large file that the server does not have', async () => {
+    let upload = { id: 'upl_1', offset: 400_000, attachmentId: null as string | null }
+    const sent: string[] = []
+    vi.stubGlobal('fetch', async (request: Request) => {
+      sent.push(`${request.method} ${new URL(request.url).pathname}`)
+      return Response.json({ data: request.url.includes('/attachments/') ? { id: 'att_1' } : upload })
+    })
+    const progress: number[] = []
+    const result = uploadFile(
+      { cardId: 'crd_1', file: file('Film.mp4', 2_000_000), key: 'key' },
+      (fraction) => progress.push(fraction),
+      new AbortController().signal,
+    )
+    await vi.waitFor(() => expect(FakeRequest.current.path).toBe('PATCH /api/public/v1/uploads/upl_1'))
+    const request = FakeRequest.current
+    expect(request.headers['Upload-Offset']).toBe('400000')
+    expect((request.content as Blob).size).toBe(1_600_000)
+    const events = request.upload as { onprogress: (e: { loaded: number; total: number }) => void; onload: () => void }
+    events.onprogress({ loaded: 800_000, total: 1_600_000 })
+    events.onload()
+    expect(progress).toEqual([0.2, 0.6, 1])
+    upload = { ...upload, offset: 2_000_000, attachmentId: 'att_1' }
+    request.status = 204
+    request.onload()
+    await expect(result).resolves.toEqual({ id: 'att_1' })
+    expect(sent).toEqual([
+      'POST /api/public/v1/uploads',
+      'GET /api/public/v1/uploads/upl_1',
+      'GET /api/public/v1/uploads/upl_1',
+      'GET /api/public/v1/attachments/att_1',
+    ])
+  })
+
+  test('cancels a large file on the server', async () => {
+    const sent: string[] = []
+    vi.stubGlobal('fetch', async (request: Request) => {
+      sent.push(request.method)
+      return Response.json({ data: { id: 'upl_1', offset: 0, attachmentId: null } })
+    })
+    const controller = new AbortController()
+    const large = { cardId: 'crd_1', file: file('Film.mp4', 2_000_000), key: 'key' }
+    const result = uploadFile(large, () => controller.abort(), controller.signal)
+    await expect(result).rejects.toThrow(UploadCanceled)
+    await vi.waitFor(() => expect(sent).toEqual(['POST', 'GET', 'DELETE']))
   })
 
   test('rejects a response without an attachment', async () => {
