@@ -100,6 +100,34 @@ func (f *Files) store(ctx context.Context, caller board.Caller, organization str
 	return stored, nil
 }
 
+// Import stores the content that r returns until io.EOF as a blob, for attachments that an
+// import adds within store.RemovedLifetime. It returns an error and stores nothing if the
+// content does not have the hash of the blob and the given size, or if the organization's
+// storage is full. The caller must have checked the maximum size of a file.
+func (f *Files) Import(ctx context.Context, caller board.Caller, blob board.Blob, size int64, r io.Reader) (*board.StoredFile, error) {
+	sum := sha256.New()
+	received := temporary + store.NewID("upl_")
+	limited := &limitReader{r: r, left: size, fault: errDifferent}
+	n, err := f.Blobs.Put(ctx, received, io.TeeReader(limited, sum))
+	if err != nil {
+		return nil, storageFault(err)
+	}
+	var stored *board.StoredFile
+	if n != size || fmt.Sprintf("%x", sum.Sum(nil)) != blob.Hash {
+		err = errDifferent
+	} else {
+		stored, err = f.keep(ctx, caller, received, board.StoredFile{Size: size, Blob: blob})
+	}
+	if err != nil {
+		// The context may have ended, which must not keep the blob from being removed.
+		return nil, errors.Join(storageFault(err), f.Blobs.Remove(context.WithoutCancel(ctx), received))
+	}
+	return stored, nil
+}
+
+// errDifferent means that imported content is not the content that was exported.
+var errDifferent = errors.New("the content differs from the file that was exported: its size or SHA-256 hash is wrong")
+
 // target checks whether the caller may attach a file to a card. It returns the
 // organization of the card and the maximum size of a file.
 func (f *Files) target(ctx context.Context, caller board.Caller, cardID string) (organization string, limit board.Bytes, err error) {

@@ -23,34 +23,51 @@ const (
 	cardPageSize = 32 // smaller, because descriptions are long
 )
 
-// Export writes a board as one cardwall-export/1 document, page by page. The view
-// must come from DB.Stream. Export returns a not_found fault if the caller cannot
+// Exporter writes exports. The zero value is ready to use.
+type Exporter struct {
+	// File is called with each attached file of the export, whose content the document does
+	// not contain. It may be nil.
+	File func(board.Attachment)
+}
+
+// Export writes a board with the zero Exporter.
+func Export(ctx context.Context, v *store.View, boardID string, w io.Writer) error {
+	return Exporter{}.Board(ctx, v, boardID, w)
+}
+
+// ExportWorkspace writes a workspace with the zero Exporter.
+func ExportWorkspace(ctx context.Context, v *store.View, workspaceID string, w io.Writer) error {
+	return Exporter{}.Workspace(ctx, v, workspaceID, w)
+}
+
+// Board writes a board as one cardwall-export/1 document, page by page. The view
+// must come from DB.Stream. Board returns a not_found fault if the caller cannot
 // see the board. After an error, the document is incomplete, which readers detect
 // because the "complete" member is missing.
-func Export(ctx context.Context, v *store.View, boardID string, w io.Writer) error {
+func (e Exporter) Board(ctx context.Context, v *store.View, boardID string, w io.Writer) error {
 	b, err := v.Board(ctx, boardID, board.View)
 	if err != nil {
 		return err
 	}
 	op.NameDocument(w, b.Name, v.Time(), "json")
-	out := newWriter(ctx, v, w)
+	out := e.newWriter(ctx, v, w)
 	if _, err := out.board(b, true); err != nil {
 		return fmt.Errorf("export board %s: %w", boardID, err)
 	}
 	return out.buffer.Flush()
 }
 
-// ExportWorkspace writes one document with the boards of a workspace that the
-// caller can see, each in the format of Export, and the workspace's shared filters.
+// Workspace writes one document with the boards of a workspace that the
+// caller can see, each in the format of Board, and the workspace's shared filters.
 // Each board is a snapshot identified by its boardVersion, but the snapshots may be
 // from different times. Confidential and trashed boards are never included.
-func ExportWorkspace(ctx context.Context, v *store.View, workspaceID string, w io.Writer) error {
+func (e Exporter) Workspace(ctx context.Context, v *store.View, workspaceID string, w io.Writer) error {
 	in, err := v.Workspace(ctx, workspaceID, board.ViewWorkspace)
 	if err != nil {
 		return err
 	}
 	op.NameDocument(w, in.Name+" (workspace)", v.Time(), "json")
-	out := newWriter(ctx, v, w)
+	out := e.newWriter(ctx, v, w)
 	if err := out.workspace(in); err != nil {
 		return fmt.Errorf("export workspace %s: %w", workspaceID, err)
 	}
@@ -63,11 +80,12 @@ type writer struct {
 	w      io.Writer
 	buffer *bufio.Writer
 	enc    *jsontext.Encoder
+	file   func(board.Attachment) // called with each attached file; may be nil
 }
 
-func newWriter(ctx context.Context, v *store.View, w io.Writer) *writer {
+func (e Exporter) newWriter(ctx context.Context, v *store.View, w io.Writer) *writer {
 	b := bufio.NewWriterSize(w, 64<<10)
-	return &writer{ctx: ctx, v: v, w: w, buffer: b, enc: jsontext.NewEncoder(b)}
+	return &writer{ctx: ctx, v: v, w: w, buffer: b, enc: jsontext.NewEncoder(b), file: e.File}
 }
 
 func (out *writer) value(v any) error {

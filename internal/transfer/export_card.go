@@ -100,6 +100,9 @@ func (out *writer) attachments(cardID string, n *countsRecord) (records []attach
 		records = append(records, attachmentRecord{ID: a.ID, Name: a.Name, URL: a.URL, MediaType: a.MediaType, Size: a.Size, SHA256: a.SHA256,
 			Cover: a.Cover, CreatedBy: a.CreatedBy, CreatedAt: a.CreatedAt, UpdatedAt: a.UpdatedAt})
 		n.Attachments++
+		if a.Kind == board.AttachedFile && out.file != nil {
+			out.file(a)
+		}
 		return a.ID, nil
 	})
 	return records, err

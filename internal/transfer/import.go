@@ -32,9 +32,16 @@ type Progress func(done, total int)
 // Import returns a fault if the document has an unknown format, is incomplete, does
 // not match its own counts, or exceeds the limits of this server. The caller must
 // then discard the draft.
+//
+// Import skips attached files, because the document does not contain their content.
 func Import(ctx context.Context, d *store.Draft, r io.Reader, progress Progress) (Report, error) {
+	return importWith(ctx, d, r, progress, nil)
+}
+
+// importWith is Import with attached files, or without them if files is nil.
+func importWith(ctx context.Context, d *store.Draft, r io.Reader, progress Progress, files *importedFiles) (Report, error) {
 	in := &reader{
-		ctx: ctx, draft: d, v: d.View(), dec: jsontext.NewDecoder(withoutMark(r)), workspace: d.Workspace(), progress: progress,
+		ctx: ctx, draft: d, v: d.View(), dec: jsontext.NewDecoder(withoutMark(r)), workspace: d.Workspace(), progress: progress, files: files,
 		users: map[string]string{}, queryIDs: map[string]string{}, missing: map[string]string{},
 		filters: map[string]bool{}, filterCounts: map[string]int{},
 	}
@@ -51,6 +58,7 @@ type reader struct {
 	dec          *jsontext.Decoder
 	workspace    board.Workspace
 	progress     Progress
+	files        *importedFiles // nil if attached files are skipped
 	report       Report
 	users        map[string]string // names of the document's users, by document id
 	queryIDs     map[string]string // new ids of objects that queries can refer to, by document id

@@ -37,7 +37,7 @@ func (r *boardReader) card(at string, in *importedCard) error {
 		}
 		full.CommentList = append(full.CommentList, comment)
 	}
-	if full.AttachmentList, err = r.attachments(at, c, in.Attachments); err != nil {
+	if full.AttachmentList, err = r.attachments(at, &full.Card, in.Attachments); err != nil {
 		return err
 	}
 	if err := r.draft.Card(r.ctx, &full); err != nil {
@@ -162,36 +162,6 @@ func (r *boardReader) comment(at, cardID string, in commentRecord) (board.Commen
 	r.counts.Comments++
 	r.imported.Comments++
 	return m, nil
-}
-
-// attachments returns the links of a card. It skips files, because the document does not
-// contain their content.
-func (r *boardReader) attachments(at string, c board.Card, in []attachmentRecord) (out []board.Attachment, err error) {
-	if err := checkLimit("attachments on a card", len(in), r.v.Limits().Attachments); err != nil {
-		return nil, err
-	}
-	for n, a := range in {
-		at := fmt.Sprintf("%s.attachments[%d]", at, n)
-		r.counts.Attachments++
-		id, err := r.newRecordID(at, a.ID, "att_")
-		if err := first(err, r.title(at+".name", &a.Name), r.times(at, a.CreatedAt, a.UpdatedAt)); err != nil {
-			return nil, err
-		}
-		if a.URL == nil {
-			r.report.note("Attached files, because the document does not contain their content", a.Name)
-			continue
-		}
-		if !board.IsLink(*a.URL) || utf8.RuneCountInString(*a.URL) > board.LinkLength {
-			return nil, board.Invalid("%s.url must be an absolute http or https URL of at most %d characters.", at, board.LinkLength)
-		}
-		link := board.Attachment{ID: id, CardID: c.ID, BoardID: c.BoardID, Name: a.Name, URL: a.URL, CreatedAt: a.CreatedAt,
-			UpdatedAt: a.UpdatedAt}
-		if link.CreatedBy, err = r.optionalPerson(at+".createdBy", a.CreatedBy); err != nil {
-			return nil, err
-		}
-		out = append(out, link)
-	}
-	return out, nil
 }
 
 // The checks below reject only values that no operation can have written.

@@ -16,6 +16,7 @@ type File struct {
 	WorkspaceID string
 	Caller      board.Caller
 	Open        func() io.Reader // returns a reader at the start of the file
+	Contents    Contents         // content of the attached files of a cardwall document; nil to skip these files
 	Progress    Progress         // called a few times a second; may be nil
 	Queued      func(string)     // called with the id of the job that imports a large file; must start the job
 }
@@ -28,6 +29,13 @@ func (u *Importer) ImportFile(ctx context.Context, f File) (Report, error) {
 	var err error
 	if in.read, err = readerOf(f.Format); err != nil {
 		return Report{}, err
+	}
+	if f.Contents != nil && f.Format == "cardwall" {
+		files := &importedFiles{contents: f.Contents, stored: map[string]*board.StoredFile{}}
+		in.files = files
+		in.read = func(ctx context.Context, d *store.Draft, r io.Reader, progress Progress) (Report, error) {
+			return importWith(ctx, d, r, progress, files)
+		}
 	}
 	stop := in.report(f.Progress)
 	result, err := in.run(ctx)

@@ -30,6 +30,7 @@ type importRun struct {
 	workspaceID string
 	format      string
 	read        func(context.Context, *store.Draft, io.Reader, Progress) (Report, error)
+	files       *importedFiles   // the attached files; nil if they are skipped
 	key         string           // value of Idempotency-Key; empty for none
 	open        func() io.Reader // opens the received file
 	sum         []byte           // hash of the request
@@ -49,6 +50,10 @@ type firstResponse struct {
 // run imports the file. It returns a Report, a *board.ImportReport if a job has
 // imported the file, or a board.Job that is unfinished or canceled.
 func (in *importRun) run(ctx context.Context) (any, error) {
+	if IsZip(in.open()) {
+		return nil, board.Invalid("The file is a zip archive; an import needs a JSON file. An operator can import an archive " +
+			"written by cardwall export on the server, with the command cardwall import cardwall.")
+	}
 	parts, total := 0, 0
 	report, err := in.draft(ctx, func(done, total int) { in.progress.set(done/4, total) }, func(p store.Part) error {
 		parts++
@@ -57,6 +62,11 @@ func (in *importRun) run(ctx context.Context) (any, error) {
 	})
 	if err != nil {
 		return nil, err
+	}
+	if in.files != nil {
+		if err := in.files.store(ctx, in.DB, in.caller); err != nil {
+			return nil, err
+		}
 	}
 	if parts <= smallImport {
 		return in.importDirectly(ctx)

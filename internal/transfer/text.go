@@ -20,6 +20,13 @@ func withoutMark(r io.Reader) io.Reader {
 	return b
 }
 
+// IsZip reports whether a file begins like a zip archive.
+func IsZip(r io.Reader) bool {
+	start := make([]byte, len("PK\x03\x04"))
+	_, err := io.ReadFull(r, start)
+	return err == nil && string(start) == "PK\x03\x04"
+}
+
 // plainText removes control characters other than line ends and tabs.
 func plainText(s string) string {
 	return strings.Map(func(r rune) rune {
