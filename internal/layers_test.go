@@ -50,6 +50,8 @@ var layers = []layer{
 	{"internal/attach", []string{"internal/board", "internal/file", "internal/store"},
 		[]string{"github.com/gabriel-vasile/mimetype", "golang.org/x/image"},
 		"it stores the content of attachments and depends on no interface"},
+	{"internal/archive", []string{"internal/attach", "internal/board", "internal/file"}, nothing,
+		"it packs a document and its files, and does not interpret the document"},
 	{"internal/filename", nothing, nothing, "every package names downloaded files by the same rule"},
 	{"internal/op", []string{"internal/board", "internal/filename", "internal/spool", "internal/store", "internal/trace"}, nil,
 		"the engine runs operations and does not depend on any of them"},
