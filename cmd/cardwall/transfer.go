@@ -135,8 +135,8 @@ func (c *exportCommand) Run(ctx context.Context, g *globals) (err error) {
 	}
 	out := g.stdout
 	if c.Output != "-" {
-		f := &lateFile{path: c.Output}
-		defer func() { err = errors.Join(err, f.Close()) }()
+		f := &outputFile{path: c.Output}
+		defer func() { err = f.end(err) }()
 		out = f
 	}
 	return g.withStore(ctx, func(db *store.DB) error {
