@@ -219,7 +219,7 @@ func (c *restoreCommand) Run(ctx context.Context, g *globals) (err error) {
 
 // saveInput copies standard input to a temporary file and returns its path.
 func (g *globals) saveInput() (string, error) {
-	f, err := os.CreateTemp(g.tempFolder(), ".cardwall-restore-*")
+	f, err := os.CreateTemp(g.tempFolder(), ".cardwall-input-*")
 	if err != nil {
 		return "", err
 	}

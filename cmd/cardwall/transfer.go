@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -11,6 +10,7 @@ import (
 	"strings"
 	"sync"
 
+	"cardwall/internal/archive"
 	"cardwall/internal/board"
 	"cardwall/internal/job"
 	"cardwall/internal/store"
@@ -42,68 +42,95 @@ func (c *importTrelloCommand) Run(ctx context.Context, g *globals) error {
 
 type importCardwallCommand struct{ importFlags }
 
+func (importCardwallCommand) Help() string {
+	return "Imports a JSON document, or a zip archive that cardwall export --with-files has written. Attached files are " +
+		"imported only from an archive. Prints what was imported and what was skipped. An import does not send events.\n\n" +
+		"Examples:\n" +
+		"  cardwall import cardwall launch.json --workspace wsp_01jb2m3n4p5q6r7s8t9v0w1x2y\n" +
+		"  cardwall import cardwall launch.zip --workspace wsp_01jb2m3n4p5q6r7s8t9v0w1x2y"
+}
+
 func (c *importCardwallCommand) Run(ctx context.Context, g *globals) error {
 	return c.run(ctx, g, "cardwall")
 }
 
 // run imports the file. Like a server, it imports a large file in short
 // transactions, so that a server on the same database can keep serving requests.
-func (c *importFlags) run(ctx context.Context, g *globals, format string) error {
-	file, err := c.open(g.stdin)
+func (c *importFlags) run(ctx context.Context, g *globals, format string) (err error) {
+	file, closeFile, err := c.open(g)
 	if err != nil {
 		return err
 	}
-	defer func() { _ = file.Close() }() // opened only for reading
-	return g.withStore(ctx, func(db *store.DB) error {
-		var caller board.Caller
+	defer func() { err = errors.Join(err, closeFile()) }()
+	f := transfer.File{
+		Format: format, WorkspaceID: c.Workspace,
+		Open: func() io.Reader { return io.NewSectionReader(file, 0, math.MaxInt64) },
+	}
+	var packed *archive.Reader // nil if the file is not an archive
+	if format == "cardwall" && transfer.IsZip(f.Open()) {
+		info, err := file.Stat()
+		if err != nil {
+			return err
+		}
+		if packed, err = archive.Open(file, info.Size()); err != nil {
+			return err
+		}
+		f.Open = packed.Document
+	}
+	return g.withStore(ctx, func(db *store.DB) (err error) {
 		if err := db.Read(ctx, board.System(), func(v *store.View) (err error) {
-			caller, err = c.caller(ctx, v)
+			f.Caller, err = c.caller(ctx, v)
 			return err
 		}); err != nil {
 			return err
 		}
-		working, stop := context.WithCancel(ctx)
-		var running sync.WaitGroup
-		defer running.Wait()
-		defer stop()
-		holder := store.NewID("srv_")
-		jobs := job.New(job.Options{DB: db, Holder: holder, Log: g.log})
-		imports := transfer.Importer{DB: db, Jobs: jobs, Holder: holder + ":upload", Log: g.log}
-		bar := newProgress(g.stderr)
-		report, err := imports.ImportFile(ctx, transfer.File{
-			Format: format, WorkspaceID: c.Workspace, Caller: caller,
-			Open:     func() io.Reader { return io.NewSectionReader(file, 0, math.MaxInt64) },
-			Progress: bar.show,
-			Queued:   func(id string) { running.Go(func() { jobs.RunOne(working, id) }) },
-		})
-		bar.end()
-		if err != nil {
-			return err
+		if packed != nil {
+			files, closeFiles, openErr := g.openFiles(ctx, db)
+			if openErr != nil {
+				return openErr
+			}
+			defer func() { err = errors.Join(err, closeFiles()) }()
+			f.Contents = archive.Contents{Archive: packed, Files: files, Caller: f.Caller}
 		}
-		g.print("%s", strings.TrimSuffix(report.String(), "\n"))
-		return nil
+		report, err := g.importFile(ctx, db, f)
+		if err == nil {
+			g.print("%s", strings.TrimSuffix(report.String(), "\n"))
+		}
+		return err
 	})
 }
 
-// importFile is a file that can be read several times.
-type importFile interface {
-	io.ReaderAt
-	io.Closer
+// importFile imports a file, runs the job that the import queues, and prints the progress.
+func (g *globals) importFile(ctx context.Context, db *store.DB, f transfer.File) (transfer.Report, error) {
+	working, stop := context.WithCancel(ctx)
+	var running sync.WaitGroup
+	defer running.Wait()
+	defer stop()
+	holder := store.NewID("srv_")
+	jobs := job.New(job.Options{DB: db, Holder: holder, Log: g.log})
+	imports := transfer.Importer{DB: db, Jobs: jobs, Holder: holder + ":upload", Log: g.log}
+	bar := newProgress(g.stderr)
+	defer bar.end()
+	f.Progress = bar.show
+	f.Queued = func(id string) { running.Go(func() { jobs.RunOne(working, id) }) }
+	return imports.ImportFile(ctx, f)
 }
 
-// open opens the file, or reads all of standard input into memory.
-func (c *importFlags) open(stdin io.Reader) (importFile, error) {
-	if c.File != "-" {
-		return os.Open(c.File)
+// open opens the file. It copies standard input to a temporary file, because an import
+// reads its file several times. The caller must call closeFile.
+func (c *importFlags) open(g *globals) (file *os.File, closeFile func() error, err error) {
+	path := c.File
+	remove := func() error { return nil }
+	if path == "-" {
+		if path, err = g.saveInput(); err != nil {
+			return nil, nil, fmt.Errorf("read standard input: %w", err)
+		}
+		remove = func() error { return os.Remove(path) }
 	}
-	text, err := io.ReadAll(stdin)
-	if err != nil {
-		return nil, fmt.Errorf("read standard input: %w", err)
+	if file, err = os.Open(path); err != nil {
+		return nil, nil, errors.Join(err, remove())
 	}
-	return struct {
-		io.ReaderAt
-		io.Closer
-	}{bytes.NewReader(text), io.NopCloser(nil)}, nil
+	return file, func() error { return errors.Join(file.Close(), remove()) }, nil
 }
 
 // caller returns the person on whose behalf the import runs.
@@ -122,11 +149,16 @@ func (c *importFlags) caller(ctx context.Context, v *store.View) (board.Caller, 
 type exportCommand struct {
 	Board     string `placeholder:"ID" xor:"source" help:"The board to export."`
 	Workspace string `placeholder:"ID" xor:"source" help:"The workspace to export, without its confidential and trashed boards."`
+	WithFiles bool   `help:"Write a zip archive that contains the attached files, instead of a JSON document."`
 	Output    string `short:"o" default:"-" type:"path" placeholder:"FILE" help:"File to write, or - for standard output (default)."`
 }
 
 func (exportCommand) Help() string {
-	return "Example:\n  cardwall export --board brd_01jb2m3n4p5q6r7s8t9v0w1x2y --output launch.json"
+	return "Writes a JSON document that describes attached files without their content or, with --with-files, a zip archive of " +
+		"this document and the files. An output file is written completely or not at all.\n\n" +
+		"Examples:\n" +
+		"  cardwall export --board brd_01jb2m3n4p5q6r7s8t9v0w1x2y --output launch.json\n" +
+		"  cardwall export --board brd_01jb2m3n4p5q6r7s8t9v0w1x2y --with-files --output launch.zip"
 }
 
 func (c *exportCommand) Run(ctx context.Context, g *globals) (err error) {
@@ -140,11 +172,27 @@ func (c *exportCommand) Run(ctx context.Context, g *globals) (err error) {
 		out = f
 	}
 	return g.withStore(ctx, func(db *store.DB) error {
-		return db.Stream(ctx, board.System(), func(v *store.View) error {
-			if c.Board != "" {
-				return transfer.Export(ctx, v, c.Board, out)
-			}
-			return transfer.ExportWorkspace(ctx, v, c.Workspace, out)
+		if !c.WithFiles {
+			return c.document(ctx, db, out, nil)
+		}
+		files, closeFiles, err := g.openFiles(ctx, db)
+		if err != nil {
+			return err
+		}
+		err = archive.Write(ctx, out, files.Blobs, func(w io.Writer, file func(board.Attachment)) error {
+			return c.document(ctx, db, w, file)
 		})
+		return errors.Join(err, closeFiles())
+	})
+}
+
+// document writes the document and calls file, unless it is nil, for each attached file.
+func (c *exportCommand) document(ctx context.Context, db *store.DB, w io.Writer, file func(board.Attachment)) error {
+	e := transfer.Exporter{File: file}
+	return db.Stream(ctx, board.System(), func(v *store.View) error {
+		if c.Board != "" {
+			return e.Board(ctx, v, c.Board, w)
+		}
+		return e.Workspace(ctx, v, c.Workspace, w)
 	})
 }
