@@ -81,15 +81,17 @@ func (p place) newWorkspace() string {
 	return p.command("", "workspace", "add", "--owner", "ada@example.com", "--name", "Engines")
 }
 
-// importBoard imports an archive from standard input and returns the id of its board.
-func (p place) importBoard(packed []byte) string {
+// importBoard imports an archive from standard input and returns the ids of the workspace and
+// of the board.
+func (p place) importBoard(packed []byte) (workspace, board string) {
 	p.t.Helper()
-	out := p.command(string(packed), "import", "cardwall", "-", "--workspace", p.newWorkspace())
+	workspace = p.newWorkspace()
+	out := p.command(string(packed), "import", "cardwall", "-", "--workspace", workspace)
 	id := regexp.MustCompile(`brd_\w+`).FindString(out)
-	if id == "" || strings.Contains(out, "Skipped or changed") {
-		p.t.Fatalf("import printed %q, want an imported board without skipped parts", out)
+	if id == "" || strings.Contains(out, "Skipped or changed") || !strings.Contains(out, "Imported attached files: 2") {
+		p.t.Fatalf("import printed %q, want an imported board with two files and without skipped parts", out)
 	}
-	return id
+	return workspace, id
 }
 
 // comparable returns the entries of an archive. It replaces what differs between exports.
@@ -128,7 +130,7 @@ func TestArchiveMovesBetweenServers(t *testing.T) {
 	packed := newArchive(t)
 	var before map[string]string
 	for n, p := range []place{here, there, again} {
-		board := p.importBoard(packed)
+		workspace, board := p.importBoard(packed)
 		path := filepath.Join(t.TempDir(), "export.zip")
 		p.command("", "export", "--board", board, "--with-files", "--output", path)
 		var err error
@@ -148,10 +150,11 @@ func TestArchiveMovesBetweenServers(t *testing.T) {
 		if n == 0 && !strings.Contains(after["cardwall.json"], `"cover":true`) {
 			t.Errorf("the document has no cover: %s", after["cardwall.json"])
 		}
-		stdout := p.command("", "export", "--workspace", p.command("", "workspace", "add", "--owner", "ada@example.com", "--name", "Empty"),
-			"--with-files")
-		if _, err := archive.Open(strings.NewReader(stdout), int64(len(stdout))); err != nil {
-			t.Errorf("place %d: the archive on standard output: %v", n, err)
+		stdout := p.comparable([]byte(p.command("", "export", "--workspace", workspace, "--with-files")))
+		for name, content := range after {
+			if name != "cardwall.json" && stdout[name] != content || len(stdout) != len(after) {
+				t.Errorf("place %d: the export of the workspace has the entries %q, want the files of its board", n, stdout)
+			}
 		}
 		if left, err := filepath.Glob(filepath.Join(p.data, ".cardwall-*")); err != nil || len(left) > 0 {
 			t.Errorf("place %d: the import left %q (%v)", n, left, err)
@@ -163,7 +166,7 @@ func TestArchiveMovesBetweenServers(t *testing.T) {
 func TestExportWithMissingFileKeepsTheFile(t *testing.T) {
 	t.Parallel()
 	p := place{cli{t, t.TempDir()}, nil}
-	board := p.importBoard(newArchive(t))
+	_, board := p.importBoard(newArchive(t))
 	hash := fmt.Sprintf("%x", sha256.Sum256([]byte("0123456789")))
 	found, err := filepath.Glob(filepath.Join(p.data, "files", "org_*", hash[:2], hash))
 	if err != nil || len(found) != 1 {

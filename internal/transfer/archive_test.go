@@ -151,6 +151,9 @@ func TestArchiveRoundTrip(t *testing.T) {
 						t.Errorf("%s: got the note %+v, want none", what, n)
 					}
 				}
+				if r.Files != len(contents) {
+					t.Errorf("%s: got %d files in the report, want %d", what, r.Files, len(contents))
+				}
 				imported := r.Boards[0].ID
 				second := entries(t, pack(t, bob.Service, imported))
 				mustEqual(t, what, []byte(first["cardwall.json"]), []byte(second["cardwall.json"]))

@@ -49,13 +49,19 @@ func (u *Importer) ImportFile(ctx context.Context, f File) (Report, error) {
 	if err != nil {
 		return Report{}, err
 	}
+	var report Report
 	switch r := result.(type) {
 	case Report:
-		return r, nil
+		report = r
 	case *board.ImportReport:
-		return Report{*r}, nil
+		report.ImportReport = *r
+	default:
+		return Report{}, errors.New("the import was canceled")
 	}
-	return Report{}, errors.New("the import was canceled")
+	if in.files != nil {
+		report.Files = len(in.files.wanted)
+	}
+	return report, nil
 }
 
 // readerOf returns the import function for a format.

@@ -10,7 +10,10 @@ import (
 )
 
 // Report collects the results of an import.
-type Report struct{ board.ImportReport }
+type Report struct {
+	board.ImportReport
+	Files int `json:"-"` // number of different files that ImportFile has stored
+}
 
 // Total returns the sum of the counts of all boards.
 func (r *Report) Total() board.ImportCounts {
@@ -71,6 +74,9 @@ func (r *Report) String() string {
 	}
 	if r.SavedFilters > 0 {
 		fmt.Fprintf(&b, "Imported saved filters: %d.\n", r.SavedFilters)
+	}
+	if r.Files > 0 {
+		fmt.Fprintf(&b, "Imported attached files: %d, not counting equal ones twice.\n", r.Files)
 	}
 	if len(r.Notes) > 0 {
 		b.WriteString("Skipped or changed during import:\n")
