@@ -8,6 +8,7 @@ import (
 	"image"
 	"image/png"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -204,5 +205,31 @@ func TestExportWithMissingFileKeepsTheFile(t *testing.T) {
 		"--name", "Copies"))
 	if !strings.Contains(out, "Attached files, because the document does not contain their content: 2") {
 		t.Errorf("the import of a document printed %q, want that it skipped two files", out)
+	}
+}
+
+// A move to PostgreSQL leaves attached files where they are, and prints where. The new servers
+// find them there. A backup prints where they are, too.
+func TestMigrateKeepsAttachedFiles(t *testing.T) {
+	t.Parallel()
+	p := place{cli{t, t.TempDir()}, nil}
+	_, board := p.importBoard(newArchive(t))
+	export := func() map[string]string {
+		return p.comparable([]byte(p.command("", "export", "--board", board, "--with-files")))
+	}
+	before, folder := export(), filepath.Join(p.data, "files")
+	if out := p.command("", "backup", filepath.Join(t.TempDir(), "x.backup")); !strings.Contains(out, "Copy them from "+folder) {
+		t.Errorf("backup printed %q, want that the files are in %s", out, folder)
+	}
+	if _, _, stderr := p.run("", "backup", "-"); !strings.Contains(stderr, "Copy them from "+folder) {
+		t.Errorf("backup to standard output printed %q, want that the files are in %s", stderr, folder)
+	}
+	database := apptest.EmptyPostgresURL(t)
+	if out := p.command("", "migrate", "--to", database); !strings.Contains(out, "They are in "+folder) {
+		t.Errorf("migrate printed %q, want that the files are in %s", out, folder)
+	}
+	p.flags = []string{"--database", database}
+	if after := export(); len(after) != 3 || !maps.Equal(before, after) {
+		t.Errorf("after the move, the export has the entries %q, want %q", after, before)
 	}
 }

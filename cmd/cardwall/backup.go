@@ -25,7 +25,8 @@ func (backupCommand) Help() string {
 	return "Writes a consistent snapshot of all data to one file and verifies it. Servers can keep running. " +
 		"The format does not depend on the database: cardwall restore can load a backup into SQLite or PostgreSQL. " +
 		"An existing backup with the same name is replaced once the new one is complete.\n\n" +
-		"The backup does not contain the encryption key for secrets. Store secret.key separately.\n\n" +
+		"The backup does not contain the encryption key for secrets. Store secret.key separately. " +
+		"It does not contain attached files either. Copy them after the backup.\n\n" +
 		"Examples:\n" +
 		"  cardwall backup cardwall-$(date +%F).backup\n" +
 		"  cardwall backup --keep 14 /var/backups/cardwall\n" +
@@ -55,7 +56,7 @@ func (c *backupCommand) Run(ctx context.Context, g *globals) (err error) {
 		return err
 	}
 	if c.File != "-" {
-		g.print("%s", summarize(m, c.File))
+		g.print("%s\n%s", summarize(m, c.File), g.noFiles())
 		if c.Keep > 0 {
 			err = g.pruneBackups(folder, c.Keep)
 		}
@@ -69,6 +70,7 @@ func (c *backupCommand) Run(ctx context.Context, g *globals) (err error) {
 	if err = errors.Join(err, f.Close()); err != nil {
 		return err
 	}
+	g.reportProgress(g.noFiles())
 	return g.recordBackup(ctx, m)
 }
 
@@ -153,6 +155,11 @@ func summarize(m dbtool.Manifest, file string) string {
 			strings.Join(m.Keys, ", "))
 	}
 	return text
+}
+
+// noFiles returns a sentence for the operator that says where attached files are.
+func (g *globals) noFiles() string {
+	return fmt.Sprintf("Attached files are not in the backup. Copy them from %s after the backup.", g.filesAddress())
 }
 
 // formatSize returns a number of bytes in KiB, MiB or GiB.

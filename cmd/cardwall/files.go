@@ -18,14 +18,18 @@ const (
 	sweepLease = 10 * time.Minute
 )
 
+// filesAddress returns the address of the storage for attached files: a folder, or s3://….
+func (g *globals) filesAddress() string {
+	if g.Files == "" {
+		return filepath.Join(g.Data, "files")
+	}
+	return g.Files
+}
+
 // openFiles opens the storage for attached files. The caller must call the returned
 // function to close it.
 func (g *globals) openFiles(ctx context.Context, db *store.DB) (*attach.Files, func() error, error) {
-	address := g.Files
-	if address == "" {
-		address = filepath.Join(g.Data, "files")
-	}
-	blobs, closeFiles, err := file.Open(ctx, address)
+	blobs, closeFiles, err := file.Open(ctx, g.filesAddress())
 	if err != nil {
 		return nil, nil, fmt.Errorf("--files: %w", err)
 	}

@@ -24,7 +24,8 @@ func (migrateCommand) Help() string {
 		"The server does the same when it starts.\n\n" +
 		"With --to, moves all data from SQLite to PostgreSQL. A server on the SQLite file can keep running: " +
 		"it serves reads, and rejects writes with status 503 until you restart it on PostgreSQL. " +
-		"If the move is interrupted, no data is lost. Run the command again to complete it.\n\n" +
+		"If the move is interrupted, no data is lost. Run the command again to complete it. " +
+		"Attached files stay where they are.\n\n" +
 		"Examples:\n" +
 		"  cardwall migrate\n" +
 		"  cardwall migrate --from sqlite --to postgres://cardwall@db/cardwall --dry-run\n" +
@@ -68,5 +69,7 @@ func (c *migrateCommand) relocate(ctx context.Context, g *globals) error {
 	}
 	g.print("Start the server with this address as --database, and with the same secret key. " +
 		"The SQLite file is kept, but programs no longer write to it.")
+	g.print("Attached files are not in the database and were not moved. They are in %s. "+
+		"Every server must use this storage; set --files to its address.", g.filesAddress())
 	return nil
 }
