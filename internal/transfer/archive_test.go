@@ -3,7 +3,9 @@ package transfer_test
 import (
 	"archive/zip"
 	"bytes"
+	"context"
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"image"
 	"image/png"
@@ -17,6 +19,7 @@ import (
 	"cardwall/internal/apptest"
 	"cardwall/internal/archive"
 	"cardwall/internal/board"
+	"cardwall/internal/file"
 	"cardwall/internal/sqldb"
 	"cardwall/internal/store"
 	"cardwall/internal/transfer"
@@ -38,6 +41,11 @@ func pack(t *testing.T, s *apptest.Service, boardID string) []byte {
 
 // importArchive imports an archive as a person.
 func importArchive(p *apptest.Person, workspaceID string, packed []byte) (transfer.Report, error) {
+	return importSlowly(p, workspaceID, packed, func() {})
+}
+
+// importSlowly imports an archive as a person. It calls before before it stores each file.
+func importSlowly(p *apptest.Person, workspaceID string, packed []byte, before func()) (transfer.Report, error) {
 	a, err := archive.Open(bytes.NewReader(packed), int64(len(packed)))
 	if err != nil {
 		return transfer.Report{}, err
@@ -45,7 +53,17 @@ func importArchive(p *apptest.Person, workspaceID string, packed []byte) (transf
 	caller := board.Person(p.ID)
 	imports := transfer.Importer{DB: p.DB, Jobs: p.Jobs, Holder: "test:upload"}
 	return imports.ImportFile(p.T.Context(), transfer.File{Format: "cardwall", WorkspaceID: workspaceID, Caller: caller,
-		Open: a.Document, Contents: archive.Contents{Archive: a, Files: p.Files, Caller: caller}})
+		Open: a.Document, Contents: slowContents{archive.Contents{Archive: a, Files: p.Files, Caller: caller}, before}})
+}
+
+type slowContents struct {
+	archive.Contents
+	before func()
+}
+
+func (c slowContents) Store(ctx context.Context, blob board.Blob, size int64) (*board.StoredFile, error) {
+	c.before()
+	return c.Contents.Store(ctx, blob, size)
 }
 
 // entries returns the entries of an archive by name.
@@ -204,3 +222,55 @@ func checkFiles(t *testing.T, bob *apptest.Person, boardID string, contents []st
 		}
 	}
 }
+
+// A sweep during an import that takes days keeps the files that were already stored.
+func TestSlowImportKeepsItsFiles(t *testing.T) {
+	t.Parallel()
+	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
+		ada := s.Person("Ada")
+		id, contents := boardWithFiles(t, ada, ada.Workspace("Engines", board.PlanTeam), 0)
+		packed := pack(t, s, id)
+		r, err := importSlowly(ada, ada.Workspace("Copies", board.PlanTeam), packed, func() {
+			s.Clock.Advance(store.RemovedLifetime / 2)
+			if _, err := s.Files.Sweep(t.Context(), func() (bool, error) { return true, nil }); err != nil {
+				t.Error(err)
+			}
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := entries(t, pack(t, s, r.Boards[0].ID)); len(got) != 1+len(contents) {
+			t.Errorf("got %d entries, want a document and %d files", len(got), len(contents))
+		}
+	})
+}
+
+// If the storage fails while files are stored, nothing is imported.
+func TestFailedImportOfFiles(t *testing.T) {
+	t.Parallel()
+	s := apptest.New(t, t.TempDir()+"/cardwall.db", apptest.Options{})
+	ada := s.Person("Ada")
+	id, _ := boardWithFiles(t, ada, ada.Workspace("Engines", board.PlanTeam), 0)
+	packed, workspace := pack(t, s, id), ada.Workspace("Copies", board.PlanTeam)
+	blobs, calls := s.Files.Blobs, 0
+	_, err := importSlowly(ada, workspace, packed, func() {
+		if calls++; calls == 3 {
+			s.Files.Blobs = full{blobs}
+		}
+	})
+	if !errors.Is(err, file.ErrFull) || !board.IsCode(err, board.CodeUnavailable) {
+		t.Errorf("got error %v, want that the storage is full", err)
+	}
+	if got := ada.All("list_boards", "id", apptest.Fields{"workspaceId": workspace}); calls != 3 || len(got) > 0 {
+		t.Errorf("after %d files, got the boards %q, want none", calls, got)
+	}
+	s.Files.Blobs = blobs
+	if _, err := importArchive(ada, workspace, packed); err != nil {
+		t.Errorf("a second attempt: %v", err)
+	}
+}
+
+// full is a storage that has no room.
+type full struct{ file.Blobs }
+
+func (full) Put(context.Context, string, io.Reader) (int64, error) { return 0, file.ErrFull }

@@ -43,14 +43,18 @@ const claimEvery = store.RemovedLifetime / 4
 // store stores the content of all files. If it fails, some of them may have been stored.
 // These have no attachments and are removed later like those of interrupted uploads.
 func (f *importedFiles) store(ctx context.Context, db *store.DB, caller board.Caller) error {
-	claimed := time.Now()
+	var now, claimed time.Time
 	for n, w := range f.wanted {
-		if time.Since(claimed) > claimEvery {
-			claimed = time.Now()
-			for _, earlier := range f.wanted[:n] {
-				if err := db.ClaimBlob(ctx, caller, earlier.blob, earlier.size); err != nil {
-					return fmt.Errorf("keep a stored file: %w", err)
-				}
+		if err := db.Read(ctx, caller, func(v *store.View) error {
+			now = v.Time()
+			return nil
+		}); err != nil {
+			return err
+		}
+		if n == 0 || now.Sub(claimed) > claimEvery {
+			claimed = now
+			if err := f.claim(ctx, db, caller, f.wanted[:n]); err != nil {
+				return err
 			}
 		}
 		stored, err := f.contents.Store(ctx, w.blob, w.size)
@@ -60,6 +64,16 @@ func (f *importedFiles) store(ctx context.Context, db *store.DB, caller board.Ca
 		f.stored[w.blob.Hash] = stored
 	}
 	f.complete = true
+	return nil
+}
+
+// claim keeps stored files, which have no attachments yet, for another day.
+func (f *importedFiles) claim(ctx context.Context, db *store.DB, caller board.Caller, files []wantedFile) error {
+	for _, w := range files {
+		if err := db.ClaimBlob(ctx, caller, w.blob, w.size); err != nil {
+			return fmt.Errorf("keep the attached file %q: %w", w.name, err)
+		}
+	}
 	return nil
 }
 
