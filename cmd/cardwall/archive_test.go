@@ -21,7 +21,10 @@ import (
 	"cardwall/internal/file"
 )
 
-// newArchive returns an export with the attached file "plan" and a picture as a cover.
+// plan is the content of an attached file. It is larger than the buffers of an export.
+var plan = strings.Repeat("0123456789", 100_000)
+
+// newArchive returns an export with the attached file "plan" and, after it, a picture as a cover.
 func newArchive(t *testing.T) []byte {
 	t.Helper()
 	blobs, err := file.OpenFolder(t.TempDir())
@@ -36,7 +39,7 @@ func newArchive(t *testing.T) []byte {
 	const at = `"createdAt":"2026-01-05T09:00:00.000Z","updatedAt":"2026-01-05T09:00:00.000Z"`
 	var attachments []string
 	if err := archive.Write(t.Context(), &b, blobs, func(w io.Writer, add func(board.Attachment)) error {
-		for n, content := range [][]byte{[]byte("0123456789"), picture.Bytes()} {
+		for n, content := range [][]byte{[]byte(plan), picture.Bytes()} {
 			a := board.Attachment{ID: fmt.Sprint("att_", n), Size: new(int64), Blob: board.Blob{OrganizationID: "org_x",
 				Hash: fmt.Sprintf("%x", sha256.Sum256(content))}}
 			*a.Size, err = blobs.Put(t.Context(), file.Name("org_x", a.Blob.Hash), bytes.NewReader(content))
@@ -168,8 +171,13 @@ func TestExportWithMissingFileKeepsTheFile(t *testing.T) {
 	t.Parallel()
 	p := place{cli{t, t.TempDir()}, nil}
 	_, board := p.importBoard(newArchive(t))
-	hash := fmt.Sprintf("%x", sha256.Sum256([]byte("0123456789")))
-	found, err := filepath.Glob(filepath.Join(p.data, "files", "org_*", hash[:2], hash))
+	var picture string // the content that is written last
+	for name := range p.comparable([]byte(p.command("", "export", "--board", board, "--with-files"))) {
+		if hash := strings.TrimPrefix(name, "files/"); len(hash) == 64 && hash != fmt.Sprintf("%x", sha256.Sum256([]byte(plan))) {
+			picture = hash
+		}
+	}
+	found, err := filepath.Glob(filepath.Join(p.data, "files", "org_*", "*", picture))
 	if err != nil || len(found) != 1 {
 		t.Fatalf("got the files %q (%v), want one", found, err)
 	}
@@ -185,7 +193,7 @@ func TestExportWithMissingFileKeepsTheFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	status, _, stderr := p.run("", "export", "--board", board, "--with-files", "--output", link)
-	if status == 0 || !strings.Contains(stderr, `"plan"`) || !strings.Contains(stderr, "missing") {
+	if status == 0 || !strings.Contains(stderr, `"Größe.png"`) || !strings.Contains(stderr, "missing") {
 		t.Errorf("export: status %d, printed %q; want an error that names the missing file", status, stderr)
 	}
 	if got, err := os.ReadFile(path); err != nil || string(got) != "the last export" {
