@@ -83,21 +83,11 @@ func (f *Files) Store(ctx context.Context, caller board.Caller, cardID, name str
 // store stores a file of an organization.
 func (f *Files) store(ctx context.Context, caller board.Caller, organization string, limit board.Bytes, name string,
 	r io.Reader) (*board.StoredFile, error) {
-	sum := sha256.New()
-	received := temporary + store.NewID("fil_")
 	limited := &limitReader{r: r, left: int64(limit), fault: board.FileTooLarge(limit)}
-	size, err := f.Blobs.Put(ctx, received, io.TeeReader(limited, sum))
-	if err != nil {
-		return nil, storageFault(err)
-	}
-	stored, err := f.keep(ctx, caller, received, board.StoredFile{
-		Name: name, Size: size, Blob: board.Blob{OrganizationID: organization, Hash: fmt.Sprintf("%x", sum.Sum(nil))},
+	return f.receive(ctx, caller, organization, limited, func(s *board.StoredFile) error {
+		s.Name = name
+		return nil
 	})
-	if err != nil {
-		// The context may have ended, which must not keep the blob from being removed.
-		return nil, errors.Join(storageFault(err), f.Blobs.Remove(context.WithoutCancel(ctx), received))
-	}
-	return stored, nil
 }
 
 // Import stores the content that r returns until io.EOF as a blob, for attachments that an
@@ -105,18 +95,27 @@ func (f *Files) store(ctx context.Context, caller board.Caller, organization str
 // content does not have the hash of the blob and the given size, or if the organization's
 // storage is full. The caller must have checked the maximum size of a file.
 func (f *Files) Import(ctx context.Context, caller board.Caller, blob board.Blob, size int64, r io.Reader) (*board.StoredFile, error) {
-	sum := sha256.New()
-	received := temporary + store.NewID("upl_")
 	limited := &limitReader{r: r, left: size, fault: errDifferent}
-	n, err := f.Blobs.Put(ctx, received, io.TeeReader(limited, sum))
+	return f.receive(ctx, caller, blob.OrganizationID, limited, func(s *board.StoredFile) error {
+		if s.Size != size || s.Blob != blob {
+			return errDifferent
+		}
+		return nil
+	})
+}
+
+// receive stores the content of r as a blob of an organization, unless check returns an error.
+func (f *Files) receive(ctx context.Context, caller board.Caller, organization string, r *limitReader,
+	check func(*board.StoredFile) error) (*board.StoredFile, error) {
+	sum := sha256.New()
+	received := temporary + store.NewID("fil_")
+	size, err := f.Blobs.Put(ctx, received, io.TeeReader(r, sum))
 	if err != nil {
 		return nil, storageFault(err)
 	}
-	var stored *board.StoredFile
-	if n != size || fmt.Sprintf("%x", sum.Sum(nil)) != blob.Hash {
-		err = errDifferent
-	} else {
-		stored, err = f.keep(ctx, caller, received, board.StoredFile{Size: size, Blob: blob})
+	stored := &board.StoredFile{Size: size, Blob: board.Blob{OrganizationID: organization, Hash: fmt.Sprintf("%x", sum.Sum(nil))}}
+	if err = check(stored); err == nil {
+		err = f.keep(ctx, caller, received, stored)
 	}
 	if err != nil {
 		// The context may have ended, which must not keep the blob from being removed.
@@ -149,24 +148,24 @@ func (f *Files) target(ctx context.Context, caller board.Caller, cardID string) 
 }
 
 // keep gives a received blob its final name, and determines what kind of file it is.
-func (f *Files) keep(ctx context.Context, caller board.Caller, received string, s board.StoredFile) (*board.StoredFile, error) {
+func (f *Files) keep(ctx context.Context, caller board.Caller, received string, s *board.StoredFile) error {
 	if err := f.DB.Read(ctx, caller, func(v *store.View) error {
 		return v.CheckStorage(ctx, s.Blob.OrganizationID, board.Bytes(s.Size))
 	}); err != nil {
-		return nil, err
+		return err
 	}
 	content, err := f.Blobs.Open(ctx, received)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	s.MediaType, s.Width, s.Height, err = inspect(content)
 	if err := errors.Join(err, content.Close()); err != nil {
-		return nil, err
+		return err
 	}
 	if err := f.DB.ClaimBlob(ctx, caller, s.Blob, s.Size); err != nil {
-		return nil, err
+		return err
 	}
-	return &s, f.Blobs.Move(ctx, received, blobName(s.Blob))
+	return f.Blobs.Move(ctx, received, blobName(s.Blob))
 }
 
 // Open opens the content of a file, and returns its media type. If c asks for a smaller
