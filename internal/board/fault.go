@@ -32,17 +32,18 @@ const (
 )
 
 // Cause distinguishes cases of invalid_request for which HTTP has its own
-// status (405, 409, 412, 413, 415). The empty cause is an ordinary bad request.
+// status (405, 409, 412, 413, 415, 416). The empty cause is an ordinary bad request.
 type Cause string
 
 // Causes of an invalid_request other than an invalid value.
 const (
-	CauseInFlight  Cause = "in flight"
-	CauseTooLarge  Cause = "too large"
-	CauseMediaType Cause = "media type"
-	CauseMethod    Cause = "method"
-	CauseOffset    Cause = "offset"  // a part of an upload does not continue where the last one ended
-	CauseVersion   Cause = "version" // of a protocol
+	CauseInFlight     Cause = "in flight"
+	CauseTooLarge     Cause = "too large"
+	CauseMediaType    Cause = "media type"
+	CauseMethod       Cause = "method"
+	CauseRange        Cause = "range"
+	CausePrecondition Cause = "precondition"
+	CauseOffset       Cause = "offset" // a part of an upload does not continue where the last one ended
 )
 
 // CauseOverload is the cause of an unavailable error due to load shedding or

@@ -1,8 +1,10 @@
 package rest
 
 import (
+	"bytes"
 	"cmp"
 	"io"
+	"math"
 	"net/http"
 	"strings"
 	"time"
@@ -56,10 +58,15 @@ func (h *handler) content(w http.ResponseWriter, r *http.Request, call op.Call) 
 		}
 		return nil // it is checked again soon
 	}
-	http.ServeContent(w, r, "", content.At.Time(), &rechecked{
-		ReadSeeker: blob, check: recheck, next: time.Now().Add(recheckEvery), control: http.NewResponseController(w),
+	out := &contentWriter{
+		ResponseWriter: w, check: recheck, next: time.Now().Add(recheckEvery), control: http.NewResponseController(w),
 		pace: spool.NewMinRate(streamRate, cmp.Or(h.StreamWindow, streamWindow)),
-	})
+	}
+	http.ServeContent(out, r, "", content.At.Time(), blob)
+	if out.refused != nil {
+		header.Del("Content-Disposition")
+		return out.refused
+	}
 	return nil
 }
 
@@ -73,25 +80,69 @@ func sandboxOf(mediaType string) string {
 	return "sandbox; default-src 'none'"
 }
 
-// rechecked reads a file and fails if its reader loses access in the meantime, or reads
-// too slowly.
-type rechecked struct {
-	io.ReadSeeker
+// pieceSize is the number of bytes that contentWriter sends at once. A client that reads at the
+// minimum rate gets a piece within the window of the rate.
+const pieceSize = 256 << 10
+
+// contentWriter sends a file in pieces, and stops if its reader loses access in the meantime
+// or reads too slowly. Instead of the plain text that net/http sends if a request's range
+// or precondition fails, it sets refused.
+type contentWriter struct {
+	http.ResponseWriter
 	check   func() error
 	next    time.Time
 	control *http.ResponseController
 	pace    *spool.MinRate
+	refused error
 }
 
-func (c *rechecked) Read(p []byte) (int, error) {
-	if now := time.Now(); now.After(c.next) {
-		if err := c.check(); err != nil {
-			return 0, err
-		}
-		c.next = now.Add(recheckEvery)
+// WriteHeader implements http.ResponseWriter.
+func (c *contentWriter) WriteHeader(status int) {
+	switch status {
+	case http.StatusRequestedRangeNotSatisfiable:
+		f := board.Invalid("The file does not have this range. The Content-Range header contains its size.")
+		f.Cause = board.CauseRange
+		c.refused = f
+	case http.StatusPreconditionFailed:
+		f := board.Invalid("The file does not match the condition in the If-Match or If-Unmodified-Since header.")
+		f.Cause = board.CausePrecondition
+		c.refused = f
+	default:
+		c.ResponseWriter.WriteHeader(status)
 	}
-	n, err := c.ReadSeeker.Read(p)
-	_ = c.control.SetWriteDeadline(c.pace.Deadline()) // fails only in tests, whose writer has no deadlines
-	c.pace.Count(n)
-	return n, err
+}
+
+// Write implements http.ResponseWriter.
+func (c *contentWriter) Write(p []byte) (int, error) {
+	n, err := c.ReadFrom(bytes.NewReader(p))
+	return int(n), err
+}
+
+// ReadFrom implements io.ReaderFrom. net/http sends the pieces of a file on a disk without
+// copying them into memory (sendfile).
+func (c *contentWriter) ReadFrom(src io.Reader) (sent int64, err error) {
+	if c.refused != nil {
+		return io.Copy(io.Discard, src)
+	}
+	whole, ok := src.(*io.LimitedReader)
+	if !ok {
+		whole = &io.LimitedReader{R: src, N: math.MaxInt64}
+	}
+	for whole.N > 0 {
+		if now := time.Now(); now.After(c.next) {
+			if err := c.check(); err != nil {
+				return sent, err
+			}
+			c.next = now.Add(recheckEvery)
+		}
+		_ = c.control.SetWriteDeadline(c.pace.Deadline()) // fails only in tests, whose writer has no deadlines
+		piece := &io.LimitedReader{R: whole.R, N: min(whole.N, pieceSize)}
+		n, err := io.Copy(c.ResponseWriter, piece)
+		c.pace.Count(int(n))
+		sent, whole.N = sent+n, whole.N-n
+		if err != nil || piece.N > 0 {
+			return sent, err
+		}
+	}
+	return sent, nil
 }

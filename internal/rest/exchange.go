@@ -1,6 +1,7 @@
 package rest
 
 import (
+	"io"
 	"log/slog"
 	"net/http"
 	"strconv"
@@ -150,6 +151,14 @@ func (x *exchange) Write(p []byte) (int, error) {
 		x.status = http.StatusOK
 	}
 	return x.ResponseWriter.Write(p)
+}
+
+// ReadFrom implements io.ReaderFrom, so that net/http can send a file without copying it.
+func (x *exchange) ReadFrom(src io.Reader) (int64, error) {
+	if x.status == 0 {
+		x.status = http.StatusOK
+	}
+	return io.Copy(x.ResponseWriter, src)
 }
 
 // Unwrap returns the underlying writer. http.ResponseController calls it.

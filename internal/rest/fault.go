@@ -28,8 +28,10 @@ func StatusOf(f *board.Fault) int {
 		switch f.Cause {
 		case board.CauseInFlight, board.CauseOffset:
 			return http.StatusConflict
-		case board.CauseVersion:
+		case board.CausePrecondition:
 			return http.StatusPreconditionFailed
+		case board.CauseRange:
+			return http.StatusRequestedRangeNotSatisfiable
 		case board.CauseTooLarge:
 			return http.StatusRequestEntityTooLarge
 		case board.CauseMediaType:

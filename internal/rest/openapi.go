@@ -39,7 +39,8 @@ func refusals() []refusal {
 		{board.CodeInvalidRequest, 0, "A field or parameter is invalid, unknown or missing, " +
 			"or the idempotency key was used for a different request. " +
 			"The status is 409 while the first request with the key is in progress, and if a part does not continue its upload, " +
-			"412 for another version of tus, 413 for a body over 1 MiB, 415 for an unsupported content type, and 405 for an unsupported method."},
+			"412 if a precondition or the version of tus does not match, 413 for a body over 1 MiB, " +
+			"415 for an unsupported content type, 416 for a wrong range, and 405 for an unsupported method."},
 		{board.CodeUnauthenticated, 0, "The credentials are missing or invalid."},
 		{board.CodePlanLimit, 0, "The organization has reached a limit of its plan."},
 		{board.CodePlanReadOnly, 0, "The organization is read-only."},
@@ -202,7 +203,12 @@ func describe(r *op.Registry, o *op.Operation) *huma.Operation {
 		status = http.StatusCreated
 	}
 	entry.Responses[strconv.Itoa(status)] = success(r, o)
-	if o.Cached() {
+	if o.HasContent() {
+		part := *entry.Responses[strconv.Itoa(status)]
+		part.Description = "The range of the file that the Range header asks for."
+		entry.Responses[strconv.Itoa(http.StatusPartialContent)] = &part
+	}
+	if o.Cached() || o.HasContent() {
 		entry.Responses[strconv.Itoa(http.StatusNotModified)] = &huma.Response{
 			Description: "The response has not changed: it still has the entity tag in If-None-Match.", Headers: headerRefs("X-Request-Id", "ETag"),
 		}
@@ -268,7 +274,7 @@ func formSchema(o *op.Operation) *huma.Schema {
 func success(r *op.Registry, o *op.Operation) *huma.Response {
 	if o.HasContent() {
 		return &huma.Response{
-			Description: "The content of the file. A request with a Range header returns a part of it with the status 206.",
+			Description: "The content of the file.",
 			Headers: headerRefs("X-Request-Id", "ETag", "X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset",
 				"X-RateLimit-Resource"),
 			Content: map[string]*huma.MediaType{o.Media: {Schema: &huma.Schema{Type: huma.TypeString, Format: "binary"}}},
@@ -389,7 +395,7 @@ func errorStatuses() []int {
 			out = append(out, row.Status)
 		}
 	}
-	for _, cause := range []board.Cause{board.CauseTooLarge, board.CauseMediaType} {
+	for _, cause := range []board.Cause{board.CausePrecondition, board.CauseTooLarge, board.CauseMediaType, board.CauseRange} {
 		out = append(out, StatusOf(&board.Fault{Code: board.CodeInvalidRequest, Cause: cause}))
 	}
 	return out
@@ -400,6 +406,10 @@ func possible(o *op.Operation, status int) bool {
 	switch status {
 	case http.StatusPaymentRequired, http.StatusConflict:
 		return !o.ReadOnly
+	case http.StatusPreconditionFailed:
+		return o.HasContent() || isUpload(o)
+	case http.StatusRequestedRangeNotSatisfiable:
+		return o.HasContent()
 	case http.StatusRequestEntityTooLarge:
 		return o.Input.Body != nil
 	case http.StatusUnsupportedMediaType:
@@ -411,7 +421,7 @@ func possible(o *op.Operation, status int) bool {
 func responseName(status int) string {
 	return map[int]string{
 		400: "BadRequest", 401: "Unauthorized", 402: "PaymentRequired", 403: "Forbidden",
-		404: "NotFound", 409: "Conflict", 413: "TooLarge", 415: "UnsupportedMediaType",
+		404: "NotFound", 409: "Conflict", 412: "PreconditionFailed", 413: "TooLarge", 415: "UnsupportedMediaType", 416: "WrongRange",
 		429: "TooManyRequests", 500: "InternalError", 503: "Unavailable",
 	}[status]
 }
@@ -422,7 +432,7 @@ func errorResponse(status int) *huma.Response {
 	text := ""
 	for _, row := range refusals() {
 		if row.Status == status ||
-			row.Code == board.CodeInvalidRequest && (status == 409 || status == 413 || status == 415) {
+			row.Code == board.CodeInvalidRequest && slices.Contains([]int{409, 412, 413, 415, 416}, status) {
 			codes = append(codes, string(row.Code))
 		}
 		if row.Status == status {
@@ -437,6 +447,10 @@ func errorResponse(status int) *huma.Response {
 		names = append(names, "WWW-Authenticate")
 	case http.StatusConflict, http.StatusTooManyRequests, http.StatusServiceUnavailable:
 		names = append(names, "Retry-After")
+	case http.StatusPreconditionFailed:
+		text = "`invalid_request`: The file does not match If-Match or If-Unmodified-Since, or the client uses another version of tus."
+	case http.StatusRequestedRangeNotSatisfiable:
+		text = "`invalid_request`: The file does not have the range in the Range header."
 	case http.StatusRequestEntityTooLarge:
 		text = "`invalid_request`: The body is larger than 1 MiB."
 	case http.StatusUnsupportedMediaType:

@@ -64,7 +64,7 @@ func checkTus(w http.ResponseWriter, r *http.Request) error {
 	if given := r.Header.Get(tusResumable); given != "" && given != tusVersion {
 		w.Header().Set("Tus-Version", tusVersion)
 		f := board.Invalid("%s must be %s.", tusResumable, tusVersion)
-		f.Cause = board.CauseVersion
+		f.Cause = board.CausePrecondition
 		return f
 	}
 	return nil
