@@ -80,6 +80,8 @@ func AddAttachment(ctx context.Context, tx *store.Tx, in AddAttachmentInput) (bo
 		return a, board.Invalid("url is required, unless the request contains a file as multipart/form-data.").In("url", board.RuleRequired)
 	case in.file != nil && in.URL != "":
 		return a, board.Invalid("url and a file must not both be given.").In("url", board.RuleValue)
+	case in.file != nil && in.file.Blob.OrganizationID == "": // it is not stored, because the response to its key was
+		return a, board.Refuse(board.CodeUnavailable, "The idempotency key has just expired. Try again.")
 	case in.file != nil:
 		f := *in.file
 		a.Kind, a.Name, a.MediaType, a.Size, a.SHA256, a.Blob = board.AttachedFile, f.Name, &f.MediaType, &f.Size, &f.Blob.Hash, f.Blob

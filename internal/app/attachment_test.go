@@ -208,6 +208,14 @@ func TestAttachmentsAreLimited(t *testing.T) {
 		w.newAttachment()
 		w.owner.Refused(board.CodeLimitReached, "restore_attachment", fields{"attachmentId": third})
 
+		full, key := w.newCard(), http.Header{"Idempotency-Key": {"third"}}
+		w.owner.Attach(full, "a", []byte("a"))
+		w.owner.Attach(full, "b", []byte("b"))
+		first, retry := w.owner.TryAttach(full, "c", []byte("c"), key), w.owner.TryAttach(full, "c", []byte("c"), key)
+		if first.Status != http.StatusCreated || string(retry.Raw) != string(first.Raw) {
+			t.Errorf("a retry of the upload that reached the limit: got %s, want the first response %s", retry.Raw, first.Raw)
+		}
+
 		card := w.newCard()
 		large := []byte(strings.Repeat("0123456789", 15_000))
 		id := w.owner.Attach(card, "large", large).ID()

@@ -2,7 +2,10 @@ package rest
 
 import (
 	"cmp"
+	"context"
+	"crypto/sha256"
 	"errors"
+	"fmt"
 	"io"
 	"mime"
 	"mime/multipart"
@@ -36,6 +39,16 @@ func (h *handler) readForm(w http.ResponseWriter, r *http.Request, call *op.Call
 	if err := h.Engine.Permit(r.Context(), *call); err != nil {
 		return err
 	}
+	take := h.Files.Store
+	if call.Key != "" {
+		used, err := h.DB.KeyUsed(r.Context(), call.Caller, call.Key)
+		if err != nil {
+			return err
+		}
+		if used {
+			take = identify
+		}
+	}
 	body := h.pace(w, r)
 	defer body.end()
 	r.Body = body
@@ -56,21 +69,35 @@ func (h *handler) readForm(w http.ResponseWriter, r *http.Request, call *op.Call
 		if err != nil {
 			return receiveFault(err)
 		}
-		if err := h.readPart(r, part, fields, call); err != nil {
+		if err := readPart(r, part, fields, call, take); err != nil {
 			return err
 		}
 	}
 	return board.Invalid("The form has more than %d parts.", maxFormParts)
 }
 
+// takeFile returns a file that arrives for a card.
+type takeFile func(ctx context.Context, caller board.Caller, cardID, name string, r io.Reader) (*board.StoredFile, error)
+
+// identify is the takeFile of a retry: its response is stored already, so it needs only what
+// tells one file from another. Storing the file again could exceed a limit that the first
+// request has reached.
+func identify(_ context.Context, _ board.Caller, _, name string, r io.Reader) (*board.StoredFile, error) {
+	sum := sha256.New()
+	if _, err := io.Copy(sum, io.LimitReader(r, int64(board.PlanBusiness.Limits().FileSize))); err != nil {
+		return nil, err
+	}
+	return &board.StoredFile{Name: name, Blob: board.Blob{Hash: fmt.Sprintf("%x", sum.Sum(nil))}}, nil
+}
+
 // readPart reads one part of a form.
-func (h *handler) readPart(r *http.Request, part *multipart.Part, fields map[string]string, call *op.Call) error {
+func readPart(r *http.Request, part *multipart.Part, fields map[string]string, call *op.Call, take takeFile) error {
 	name := part.FormName()
 	if name == "file" {
 		if call.File != nil {
 			return board.Invalid("The form has more than one part named file. Send one request for each file.").In("file", board.RuleValue)
 		}
-		stored, err := h.Files.Store(r.Context(), call.Caller, r.PathValue("cardId"), part.FileName(), part)
+		stored, err := take(r.Context(), call.Caller, r.PathValue("cardId"), part.FileName(), part)
 		if err != nil {
 			return receiveFault(err)
 		}
