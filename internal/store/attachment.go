@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"cardwall/internal/board"
@@ -276,13 +275,13 @@ func (tx *Tx) EndBlobRemoval(ctx context.Context, b board.Blob) error {
 	return tx.exec(ctx, "DELETE FROM blobs WHERE organization_id = $1 AND hash = $2 AND removing_at IS NOT NULL", b.OrganizationID, b.Hash)
 }
 
-// KnownBlobs returns those of the given hashes of an organization's blobs that are
-// recorded.
+// KnownBlobs returns those of the given hashes of an organization's blobs that are recorded,
+// or to which an attachment refers.
 func (v *View) KnownBlobs(ctx context.Context, organizationID string, hashes []string) (map[string]bool, error) {
 	known := map[string]bool{}
-	for chunk := range slices.Chunk(hashes, 500) {
-		if err := sqldb.InChunks(chunk, func(in string, args []any) error {
-			found, err := v.texts(ctx, fmt.Sprintf("SELECT hash FROM blobs WHERE hash IN (%s) AND organization_id = $%d", in, len(args)+1),
+	for _, table := range []string{"blobs", "attachments"} {
+		if err := sqldb.InChunks(hashes, func(in string, args []any) error {
+			found, err := v.texts(ctx, fmt.Sprintf("SELECT hash FROM %s WHERE hash IN (%s) AND organization_id = $%d", table, in, len(args)+1),
 				append(args, organizationID)...)
 			for _, hash := range found {
 				known[hash] = true
