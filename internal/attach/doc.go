@@ -11,4 +11,8 @@
 // So a row exists before its blob and is deleted after it, and an attachment exists only
 // after its blob. If the server is killed between two steps, Sweep later removes what is
 // left over. It waits a day, because the upload may still be running on another server.
+//
+// When a blob has lost its last attachment, the next sweep records the time. A sweep removes
+// the blob a day later, so that a copy of the storage that follows a backup of the database
+// contains every file of the backup.
 package attach

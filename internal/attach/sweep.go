@@ -14,8 +14,10 @@ import (
 	"cardwall/internal/store"
 )
 
-// sweepBatch is the maximum number of blobs that one step of a sweep handles.
-const sweepBatch = 200
+const (
+	sweepBatch  = 200  // maximum number of blobs that one step of a sweep removes
+	recordBatch = 1000 // maximum number of records that one step of a sweep reads
+)
 
 // Swept counts what Sweep removed.
 type Swept struct {
@@ -24,8 +26,11 @@ type Swept struct {
 	Partial int // with a temporary name, of uploads that were not completed
 }
 
-// Sweep removes blobs that no attachment refers to, blobs without a record, and what
-// interrupted uploads have left. It keeps everything that was stored within the last day.
+// Sweep removes blobs that no attachment has referred to for a day, blobs without a record,
+// and what interrupted uploads have left. It keeps everything that was stored within the last
+// day. A copy of the storage that is made within a day of a database backup therefore contains
+// every file of the backup.
+//
 // Only one server may run it at a time: before each batch, Sweep calls hold, and it stops if
 // hold returns false. After an error with one blob, it continues with the others.
 func (f *Files) Sweep(ctx context.Context, hold func() (bool, error)) (done Swept, err error) {
@@ -66,25 +71,69 @@ func (s *sweep) held() error {
 	return err
 }
 
-// removeUnused removes the blobs without attachments: first the blob, then its record.
+// removeUnused looks at the records of all blobs. It marks those that have become unused, and
+// removes the blobs that have been marked for a day: first the blob, then its record.
 func (s *sweep) removeUnused(ctx context.Context) error {
-	for {
+	for after := (board.Blob{}); ; {
 		if err := s.held(); err != nil {
 			return err
 		}
-		var blobs []board.Blob
-		if _, err := s.DB.WriteSlice(ctx, func(tx *store.Tx) (err error) {
-			blobs, err = tx.BeginBlobRemoval(ctx, sweepBatch)
+		var records []store.BlobRecord
+		if err := s.DB.Read(ctx, board.System(), func(v *store.View) (err error) {
+			records, err = v.BlobRecords(ctx, after, recordBatch)
 			return err
-		}); err != nil || len(blobs) == 0 {
+		}); err != nil || len(records) == 0 {
 			return err
 		}
-		removed, err := s.end(ctx, blobs)
+		if err := s.removeOf(ctx, records); err != nil {
+			return err
+		}
+		after = records[len(records)-1].Blob
+	}
+}
+
+// removeOf does the work of removeUnused for some records. It writes nothing if there is
+// nothing to change.
+func (s *sweep) removeOf(ctx context.Context, records []store.BlobRecord) error {
+	var unused, used, expired []board.Blob
+	before := board.Instant(s.before.UnixMilli())
+	for _, r := range records {
+		switch {
+		case r.Removing:
+			expired = append(expired, r.Blob)
+		case r.Used && r.UnusedSince != nil:
+			used = append(used, r.Blob)
+		case !r.Used && r.UnusedSince == nil:
+			unused = append(unused, r.Blob)
+		case !r.Used && *r.UnusedSince < before:
+			expired = append(expired, r.Blob)
+		}
+	}
+	if len(unused)+len(used) > 0 {
+		if _, err := s.DB.WriteSlice(ctx, func(tx *store.Tx) error {
+			return errors.Join(tx.MarkUnusedBlobs(ctx, unused), tx.UnmarkBlobs(ctx, used))
+		}); err != nil {
+			return err
+		}
+	}
+	for batch := range slices.Chunk(expired, sweepBatch) {
+		if err := s.held(); err != nil {
+			return err
+		}
+		var marked []board.Blob
+		if _, err := s.DB.WriteSlice(ctx, func(tx *store.Tx) (err error) {
+			marked, err = tx.BeginBlobRemoval(ctx, batch)
+			return err
+		}); err != nil {
+			return err
+		}
+		removed, err := s.end(ctx, marked)
 		s.done.Blobs += removed
 		if err != nil {
 			return err
 		}
 	}
+	return nil
 }
 
 // end removes marked blobs from the storage, and then their records. It returns the number

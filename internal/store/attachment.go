@@ -13,7 +13,7 @@ import (
 )
 
 // RemovedLifetime is how long a removed attachment can be restored, and how long a blob is
-// kept at least after it was stored, even without attachments.
+// kept at least after it was stored, and after its last attachment was permanently deleted.
 const RemovedLifetime = 24 * time.Hour
 
 const (
@@ -215,8 +215,8 @@ var ErrBlobRemoving = errors.New("the blob is being removed")
 func (db *DB) ClaimBlob(ctx context.Context, caller board.Caller, blob board.Blob, size int64) error {
 	return db.Write(ctx, caller, func(tx *Tx) error {
 		n, err := tx.affected(ctx, `INSERT INTO blobs (organization_id, hash, size, stored_at) VALUES ($1, $2, $3, $4)
-			ON CONFLICT (organization_id, hash) DO UPDATE SET stored_at = excluded.stored_at WHERE blobs.removing_at IS NULL`,
-			blob.OrganizationID, blob.Hash, size, int64(tx.now))
+			ON CONFLICT (organization_id, hash) DO UPDATE SET stored_at = excluded.stored_at, unused_since = NULL
+			WHERE blobs.removing_at IS NULL`, blob.OrganizationID, blob.Hash, size, int64(tx.now))
 		if err == nil && n == 0 {
 			err = ErrBlobRemoving
 		}
@@ -230,27 +230,84 @@ func (tx *Tx) PurgeAttachments(ctx context.Context, limit int) (int64, error) {
 	return tx.purge(ctx, "attachments", "id", "removed_at < $2", limit, int64(tx.now)-RemovedLifetime.Milliseconds())
 }
 
-// unusedBlobs is an SQL condition that selects the blobs b without attachments.
-const unusedBlobs = "NOT EXISTS (SELECT 1 FROM attachments t WHERE t.organization_id = b.organization_id AND t.hash = b.hash)"
+// BlobRecord is the record of a blob.
+type BlobRecord struct {
+	board.Blob
+	Used        bool           // whether an attachment refers to the blob, even a removed one
+	UnusedSince *board.Instant // set by MarkUnusedBlobs
+	Removing    bool           // whether BeginBlobRemoval or BeginStrayRemoval has marked it
+}
 
-// BeginBlobRemoval marks at most limit blobs that were stored more than RemovedLifetime ago
-// and have no attachments. It returns at most limit of the marked blobs, including those
-// that earlier calls marked. The caller removes each of them from the storage for files,
-// and then calls EndBlobRemoval.
-func (tx *Tx) BeginBlobRemoval(ctx context.Context, limit int) (out []board.Blob, err error) {
-	if err := tx.exec(ctx, `UPDATE blobs SET removing_at = $1 WHERE removing_at IS NULL AND stored_at < $2 AND (organization_id, hash) IN (
-		SELECT b.organization_id, b.hash FROM blobs b WHERE b.stored_at < $2 AND b.removing_at IS NULL AND `+unusedBlobs+" LIMIT $3)",
-		int64(tx.now), int64(tx.now)-RemovedLifetime.Milliseconds(), limit); err != nil {
-		return nil, err
-	}
-	err = tx.each(ctx, "SELECT organization_id, hash FROM blobs WHERE removing_at IS NOT NULL ORDER BY organization_id, hash LIMIT $1",
-		[]any{limit}, func(rows *sql.Rows) error {
-			var b board.Blob
-			err := rows.Scan(&b.OrganizationID, &b.Hash)
-			out = append(out, b)
+// BlobRecords returns at most limit records of blobs, ordered by organization and hash, after
+// the given one.
+func (v *View) BlobRecords(ctx context.Context, after board.Blob, limit int) (out []BlobRecord, err error) {
+	err = v.each(ctx, `SELECT organization_id, hash, unused_since, CASE WHEN removing_at IS NULL THEN 0 ELSE 1 END,
+		CASE WHEN `+unusedBlob+` THEN 0 ELSE 1 END FROM blobs
+		WHERE (organization_id, hash) > ($1, $2) ORDER BY organization_id, hash LIMIT $3`,
+		[]any{after.OrganizationID, after.Hash, limit}, func(rows *sql.Rows) error {
+			var (
+				r              BlobRecord
+				removing, used int64
+			)
+			err := rows.Scan(&r.OrganizationID, &r.Hash, &r.UnusedSince, &removing, &used)
+			r.Removing, r.Used = removing != 0, used != 0
+			out = append(out, r)
 			return err
 		})
 	return out, err
+}
+
+// unusedBlob is an SQL condition that selects the rows of blobs without attachments.
+const unusedBlob = "NOT EXISTS (SELECT 1 FROM attachments t WHERE t.organization_id = blobs.organization_id AND t.hash = blobs.hash)"
+
+// MarkUnusedBlobs records that blobs are unused as of now, if they have no attachments and
+// are not marked yet.
+func (tx *Tx) MarkUnusedBlobs(ctx context.Context, blobs []board.Blob) error {
+	return eachBlobs(blobs, func(in string, args []any, next string) error {
+		return tx.exec(ctx, "UPDATE blobs SET unused_since = "+next+" WHERE "+in+" AND unused_since IS NULL AND removing_at IS NULL AND "+
+			unusedBlob, append(args, int64(tx.now))...)
+	})
+}
+
+// UnmarkBlobs reverts MarkUnusedBlobs. It keeps the marks of blobs that are being removed.
+func (tx *Tx) UnmarkBlobs(ctx context.Context, blobs []board.Blob) error {
+	return eachBlobs(blobs, func(in string, args []any, _ string) error {
+		return tx.exec(ctx, "UPDATE blobs SET unused_since = NULL WHERE "+in+" AND removing_at IS NULL", args...)
+	})
+}
+
+// eachBlobs calls fn with an SQL condition that selects some of the blobs, its arguments,
+// and the parameter of the next argument, until all blobs were selected.
+func eachBlobs(blobs []board.Blob, fn func(in string, args []any, next string) error) error {
+	keys := make([][]any, len(blobs))
+	for i, b := range blobs {
+		keys[i] = []any{b.OrganizationID, b.Hash}
+	}
+	return sqldb.Batches(keys, func(n int, args []any) error {
+		return fn("(organization_id, hash) IN (VALUES "+sqldb.Values(n, 2)+")", args, fmt.Sprintf("$%d", len(args)+1))
+	})
+}
+
+// BeginBlobRemoval marks those of the blobs for removal that have been unused for more than
+// RemovedLifetime. It returns them, and those that earlier calls marked. The caller removes
+// each of them from the storage for files, and then calls EndBlobRemoval.
+//
+// The conditions are checked again here, because a blob can be used again after it was read.
+func (tx *Tx) BeginBlobRemoval(ctx context.Context, blobs []board.Blob) (marked []board.Blob, err error) {
+	now := int64(tx.now)
+	err = eachBlobs(blobs, func(in string, args []any, next string) error {
+		before := fmt.Sprintf("$%d", len(args)+2)
+		// A server of the previous version sets stored_at, but keeps unused_since.
+		return tx.each(ctx, "UPDATE blobs SET removing_at = COALESCE(removing_at, "+next+") WHERE "+in+" AND (removing_at IS NOT NULL OR "+
+			"unused_since < "+before+" AND stored_at < "+before+" AND "+unusedBlob+") RETURNING organization_id, hash",
+			append(args, now, now-RemovedLifetime.Milliseconds()), func(rows *sql.Rows) error {
+				var b board.Blob
+				err := rows.Scan(&b.OrganizationID, &b.Hash)
+				marked = append(marked, b)
+				return err
+			})
+	})
+	return marked, err
 }
 
 // BeginStrayRemoval records blobs of an organization that are in the storage but not in the
