@@ -13,7 +13,6 @@ import (
 	"testing"
 
 	"cardwall/internal/apptest"
-	"cardwall/internal/attach"
 	"cardwall/internal/board"
 	"cardwall/internal/file"
 	"cardwall/internal/sqldb"
@@ -307,49 +306,6 @@ func TestFilesAreAsVisibleAsTheirCard(t *testing.T) {
 		nobody.Token = "cwl_" + strings.Repeat("0", 40)
 		if a := nobody.Download(id, nil); a.Status != http.StatusUnauthorized {
 			t.Errorf("without a token: got status %d, want 401", a.Status)
-		}
-	})
-}
-
-// Examine finds each kind of damage.
-func TestExamineFindsDamage(t *testing.T) {
-	t.Parallel()
-	both(t, func(t *testing.T, s *apptest.Service) {
-		p := newPlace(s, board.PlanTeam)
-		name := func(content string) string {
-			sum := fmt.Sprintf("%x", sha256.Sum256([]byte(content)))
-			for _, blob := range p.blobs() {
-				if strings.HasSuffix(blob, sum) {
-					return blob
-				}
-			}
-			t.Fatalf("no blob with the content %q", content)
-			return ""
-		}
-		ids := map[string]string{}
-		for _, content := range []string{"good", "missing", "short", "other"} {
-			ids[p.ada.Attach(p.card, content, []byte(content)).ID()] = content
-		}
-		if err := p.Files.Blobs.Remove(t.Context(), name("missing")); err != nil {
-			t.Fatal(err)
-		}
-		for content, now := range map[string]string{"short": "shor", "other": "0ther"} {
-			if _, err := p.Files.Blobs.Put(t.Context(), name(content), strings.NewReader(now)); err != nil {
-				t.Fatal(err)
-			}
-		}
-		for all, want := range map[bool]string{
-			false: "map[missing:is missing short:has 4 bytes instead of 5]",
-			true: "map[missing:is missing other:has different content from the file that was added " +
-				"short:has 4 bytes instead of 5]",
-		} {
-			got := map[string]string{}
-			if err := p.Files.Examine(t.Context(), all, func(d attach.Damage) { got[ids[d.AttachmentID]] = d.Problem }); err != nil {
-				t.Fatal(err)
-			}
-			if fmt.Sprint(got) != want {
-				t.Errorf("reading all files: %t: got %v, want %s", all, got, want)
-			}
 		}
 	})
 }

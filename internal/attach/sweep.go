@@ -4,9 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
-	"strings"
 	"time"
 
 	"cardwall/internal/board"
@@ -161,77 +159,29 @@ func (s *sweep) end(ctx context.Context, blobs []board.Blob) (removed int, err e
 
 // removeStrays removes old blobs that have no record, and old blobs with a temporary name.
 func (s *sweep) removeStrays(ctx context.Context) error {
-	batch := map[string][]string{} // hashes by organization
-	pending := 0
-	flush := func() error {
+	return s.eachStray(ctx, s.before, func(organization string, strays []file.Info) error {
 		if err := s.held(); err != nil {
 			return err
 		}
-		for organization, hashes := range batch {
-			if err := s.removeUnknown(ctx, organization, hashes); err != nil {
+		if organization != "" {
+			return s.removeUnknown(ctx, organization, strays)
+		}
+		for _, i := range strays {
+			if err := s.Blobs.Remove(ctx, i.Name); err != nil {
 				return err
 			}
-		}
-		clear(batch)
-		pending = 0
-		return nil
-	}
-	if err := s.Blobs.List(ctx, "", func(i file.Info) error {
-		if !i.Changed.Before(s.before) {
-			return nil
-		}
-		if strings.HasPrefix(i.Name, temporary) {
 			s.done.Partial++
-			return s.Blobs.Remove(ctx, i.Name)
 		}
-		b, ok := blobOf(i.Name)
-		if !ok {
-			return nil
-		}
-		batch[b.OrganizationID] = append(batch[b.OrganizationID], b.Hash)
-		if pending++; pending < sweepBatch {
-			return nil
-		}
-		return flush()
-	}); err != nil {
-		return err
-	}
-	return flush()
-}
-
-var (
-	nameOfBlob      = regexp.MustCompile(`^(org_[0-9a-z]+)/[0-9a-f]{2}/([0-9a-f]{64})$`)
-	nameOfThumbnail = regexp.MustCompile(`^thumbs/(org_[0-9a-z]+)/([0-9a-f]{64})/[a-z]+$`)
-)
-
-// blobOf returns the blob to which a name in the storage belongs: its own name, or that of
-// a scaled picture. It returns false for a name that this program does not use.
-func blobOf(name string) (b board.Blob, ok bool) {
-	for _, pattern := range []*regexp.Regexp{nameOfBlob, nameOfThumbnail} {
-		if m := pattern.FindStringSubmatch(name); m != nil {
-			return board.Blob{OrganizationID: m[1], Hash: m[2]}, true
-		}
-	}
-	return b, false
-}
-
-// removeUnknown removes those blobs of an organization that have no record. It first records
-// and marks them, so that no upload uses them in the meantime.
-func (s *sweep) removeUnknown(ctx context.Context, organization string, hashes []string) error {
-	var known map[string]bool
-	if err := s.DB.Read(ctx, board.System(), func(v *store.View) (err error) {
-		known, err = v.KnownBlobs(ctx, organization, hashes)
-		return err
-	}); err != nil {
-		return err
-	}
-	hashes = slices.DeleteFunc(slices.Compact(slices.Sorted(slices.Values(hashes))), func(hash string) bool { return known[hash] })
-	if len(hashes) == 0 {
 		return nil
-	}
+	})
+}
+
+// removeUnknown removes blobs of an organization that have no record. It first records and
+// marks them, so that no upload uses them in the meantime.
+func (s *sweep) removeUnknown(ctx context.Context, organization string, strays []file.Info) error {
 	var marked []board.Blob
 	if _, err := s.DB.WriteSlice(ctx, func(tx *store.Tx) (err error) {
-		marked, err = tx.BeginStrayRemoval(ctx, organization, hashes)
+		marked, err = tx.BeginStrayRemoval(ctx, organization, hashesOf(strays))
 		return err
 	}); err != nil {
 		return err
