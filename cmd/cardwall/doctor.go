@@ -11,7 +11,9 @@ import (
 	"time"
 
 	"cardwall/internal/attach"
+	"cardwall/internal/board"
 	"cardwall/internal/dbtool"
+	"cardwall/internal/file"
 	"cardwall/internal/sqldb"
 	"cardwall/internal/store"
 )
@@ -28,6 +30,7 @@ func (doctorCommand) Help() string {
 	return "Checks the database file (SQLite), board versions, counters, deliveries, leases, secrets and the search index. " +
 		"Also checks the order of lists, cards and checklist items, looks for orphaned rows, and checks that " +
 		"the attached files exist. Servers can keep running. " +
+		"Files that no attachment uses are listed, but are not a problem. " +
 		"Prints up to 20 problems of each kind and how to fix them, one per line. " +
 		"Exits with a non-zero status if there is a problem.\n\n" +
 		"If two records contradict each other, for example a title and its search index entry, either may be damaged. " +
@@ -122,23 +125,41 @@ func (c *doctorCommand) choices() (out []dbtool.Choice) {
 	return out
 }
 
-// maxDamaged is the maximum number of damaged files in a report.
+// maxDamaged is the maximum number of damaged files in a report, and that of unused files.
 const maxDamaged = 20
 
-// examineFiles checks the attached files.
+// examineFiles checks the attached files. It prints a notice if the storage contains files
+// that nothing refers to, which waste space but are not a problem.
 func (c *doctorCommand) examineFiles(ctx context.Context, g *globals, db *store.DB) (findings []dbtool.Finding, err error) {
 	files, closeFiles, err := g.openFiles(ctx, db)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, closeFiles()) }()
-	err = files.Examine(ctx, c.AllFiles, func(d attach.Damage) {
+	if err := files.Examine(ctx, c.AllFiles, func(d attach.Damage) {
 		if len(findings) < maxDamaged {
 			findings = append(findings, dbtool.Finding{
 				Problem: fmt.Sprintf("the file of the attachment %s %s", d.AttachmentID, d.Problem),
 				Remedy:  "copy it from a backup of the storage for files",
 			})
 		}
-	})
-	return findings, err
+	}); err != nil {
+		return nil, err
+	}
+	var (
+		orphans int
+		size    int64
+	)
+	if err := files.EachOrphan(ctx, func(i file.Info) {
+		size += i.Size
+		if orphans++; orphans <= maxDamaged {
+			g.print("Notice: no attachment uses the stored file %s.", i.Name)
+		}
+	}); err != nil {
+		return nil, err
+	}
+	if orphans > 0 {
+		g.print("Notice: unused files: %d, with %s in total. A running server removes them within two hours.", orphans, board.Bytes(size))
+	}
+	return findings, nil
 }
