@@ -39,10 +39,11 @@ func (g *globals) openFiles(ctx context.Context, db *store.DB) (*attach.Files, f
 // sweepFiles removes files that no attachment refers to any more. It does nothing if the
 // last sweep began less than an hour ago, or if another server is sweeping.
 func (s *runningServer) sweepFiles(ctx context.Context) error {
-	if time.Since(s.swept) < sweepInterval {
+	now := s.db.Now()
+	if now.Sub(s.swept) < sweepInterval {
 		return nil
 	}
-	s.swept = time.Now()
+	s.swept = now
 	done, err := s.files.Sweep(ctx, func() (bool, error) { return s.db.Lease(ctx, "files", s.holder, sweepLease) })
 	if err != nil {
 		s.log.Warn("files not swept", "error", err)

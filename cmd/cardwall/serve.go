@@ -173,7 +173,7 @@ func (s *runningServer) serve(ctx context.Context, front *httpServer, address ne
 	s.log.Info("serving", "address", "http://"+address.String(),
 		"base", s.BaseURL, "database", s.db.Dialect(), "version", apiVersion())
 	go debug.FreeOSMemory() // startup needs three times the memory of an idle server
-	tick := time.NewTimer(housekeepingDelay)
+	tick := time.NewTimer(pauseOf(housekeepingDelay))
 	defer tick.Stop()
 	keep, closeArchive := s.retention(s.globals)
 	defer closeArchive()
@@ -184,7 +184,7 @@ func (s *runningServer) serve(ctx context.Context, front *httpServer, address ne
 		case <-tick.C:
 			s.telemetry.housekeeping.record(errors.Join(
 				housekeep(ctx, s.globals, s.db, s.holder), retain(ctx, s.globals, s.db, s.holder, keep), s.sweepFiles(ctx)))
-			tick.Reset(housekeepingInterval)
+			tick.Reset(pauseOf(housekeepingInterval))
 		case <-ctx.Done():
 			s.telemetry.ready.Set(0)
 			return s.shutDown(ctx, front)
