@@ -206,7 +206,7 @@ bench-web: build ## measure the performance of the web app in Chromium
 # namespaces and trace processes. The program built with the tag torture has an
 # adjustable clock, and its durability can be turned off.
 .PHONY: torture
-torture: build ## break disks, networks and processes under load and count lost writes; ARGS=-quick is shorter
+torture: build tools/bin/versitygw ## break disks, networks and processes under load and count lost writes; ARGS=-quick is shorter
 	@tools/need go sqlite3 xfsprogs strace iproute2 postgresql patroni etcd
 	go build -tags torture -o bin/cardwall-torture ./cmd/cardwall
 	go build -o bin/torture ./perf/torture

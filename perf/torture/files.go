@@ -132,6 +132,55 @@ func fillFiles(t *trialRun) error {
 	return f.finish(f.awaitSweep)
 }
 
+// failBucket repeatedly lets an S3 server fail in each of several ways. Sometimes it also kills the server.
+func failBucket(t *trialRun) error {
+	b, err := t.newBucket()
+	if err != nil {
+		return err
+	}
+	f, err := t.newFiles(b.address(), b.folder(), "AWS_ACCESS_KEY_ID="+bucketKey, "AWS_SECRET_ACCESS_KEY="+bucketKey)
+	if err != nil {
+		return err
+	}
+	stop := f.startWriters()
+	defer stop()
+	if err := t.eachRound(func(round int) error {
+		if err := t.sleep(time.Duration(100+rand.IntN(300)) * time.Millisecond); err != nil {
+			return err
+		}
+		if round%6 == 5 {
+			f.Server.Kill()
+			return errors.Join(start(t.ctx, f.Server), f.awaitAcknowledged(2*fileWriters))
+		}
+		fault := bucketFaults()[round%6]
+		if err := b.fail(fault); err != nil {
+			return err
+		}
+		err := t.sleep(2 * time.Second)
+		if err == nil && fault != slowly {
+			err = f.awaitFailed(2)
+		}
+		if rand.IntN(2) == 0 { // a server does not start without its bucket
+			f.Server.Kill()
+			return errors.Join(err, b.heal(), start(t.ctx, f.Server), f.awaitAcknowledged(2*fileWriters))
+		}
+		return errors.Join(err, b.heal(), f.awaitAcknowledged(2*fileWriters))
+	}); err != nil {
+		return err
+	}
+	stop()
+	err = f.finish(func() error { return errors.Join(b.fail(refusing), t.sleep(2*time.Second), b.heal()) })
+	if err != nil {
+		return err
+	}
+	// Parts of objects that were never completed.
+	parts, err := filesBelow(filepath.Join(b.root, "files", ".sgwtmp", "multipart"))
+	if len(parts) > 0 {
+		t.fail("the S3 server still has %d unfinished parts, such as %s", len(parts), parts[0])
+	}
+	return err
+}
+
 // finish moves the clock on until a sweep has removed all unused files. It calls disturb when the sweep begins, and then
 // kills the server. Afterwards, it compares the files with what was acknowledged.
 func (f *files) finish(disturb func() error) error {
@@ -262,6 +311,11 @@ func (f *files) awaitAcknowledged(n int) error {
 // awaitRefused waits until n more requests have been refused.
 func (f *files) awaitRefused(n int) error {
 	return f.await("no requests were refused", n, func() int { return f.count(&f.refused) })
+}
+
+// awaitFailed waits until n more requests have been refused or had no response.
+func (f *files) awaitFailed(n int) error {
+	return f.await("no requests failed", n, func() int { return f.count(&f.refused) + f.count(&f.cut) })
 }
 
 func (f *files) await(problem string, n int, current func() int) error {

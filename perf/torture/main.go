@@ -1,8 +1,9 @@
 // Torture repeatedly breaks what the server depends on and counts lost writes.
 //
 // It runs the real binary in separate processes under load. The trials kill servers, shut down and fill their disks,
-// and make syncs fail. They fail over the database, disconnect it from the network, change the clock, revoke tokens,
-// overload the server, and give it a greedy neighbor. Most trials record every acknowledged write with its key, id and
+// and make syncs fail. They do the same to the storage of attached files, and let an S3 server fail. They fail over the
+// database, disconnect it from the network, change the clock, revoke tokens, overload the server, and give it a greedy
+// neighbor. Most trials record every acknowledged write with its key, id and
 // version, and every received delivery. Afterwards, they read all data back. For each trial, the table shows the
 // rounds, the acknowledged writes and the lost writes. It also shows the duplicated effects, the events that were not
 // delivered, and the longest time without an acknowledgment.
@@ -13,7 +14,8 @@
 //
 // Torture uses only the loopback interface, and a bridge and network namespaces that it creates. It removes its mounts,
 // bridge, namespaces and processes when it exits, even if it is interrupted. It needs Linux, root, and the Debian
-// packages xfsprogs, strace, iproute2, patroni, etcd-server, postgresql and sqlite3.
+// packages xfsprogs, strace, iproute2, patroni, etcd-server, postgresql and sqlite3. The S3 server is
+// tools/bin/versitygw.
 package main
 
 import (

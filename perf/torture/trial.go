@@ -34,6 +34,7 @@ func trials() []trial {
 		{"files, kill -9", 60, 6, killFiles},
 		{"files, filesystem cut", 30, 3, cutFiles},
 		{"files, full disk", 20, 2, fillFiles},
+		{"files, S3 faults", 60, 6, failBucket},
 		{"PostgreSQL failover", 20, 2, failOver},
 		{"three nodes, killed and cut off", 20, 3, breakNodes},
 		{"greedy neighbor", 30, 4, greedyNeighbor},
