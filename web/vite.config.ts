@@ -30,14 +30,14 @@ export default defineConfig({
             { name: 'session', test: /src\/state\/session/ },
             {
               name: 'base',
-              test: /src\/(api|lib(?!\/(markdown|naturalDate|zoneNames))|state(?!\/(board|changes|fold|operation|upload))|ui(?!\/(CardFace|CommentView|DateField|UsageBar|overflowFade)))\//,
+              test: /src\/(api|lib(?!\/(markdown|naturalDate|zoneNames))|state(?!\/(board|changes|fold|operation|upload))|ui(?!\/(CardFace|CommentView|DateField|Tabs|UsageBar|overflowFade)))\//,
               minShareCount: 4,
             },
-            // Some files are excluded: the home page shares a button with the date
-            // form, and pages without a board use exports, the usage bar and the strips that fade.
+            // Some files are excluded: the home page shares a button with the date form, and
+            // pages without a board use exports, tabs, the usage bar and the strips that fade.
             {
               name: 'board',
-              test: /src\/(routes\/board|lib(?!\/(markdown|naturalDate|zoneNames))|state|ui)\/(?!CardFace|CommentView|DueForm|DateField|UsageBar|overflowFade|exports|upload)/,
+              test: /src\/(routes\/board|lib(?!\/(markdown|naturalDate|zoneNames))|state|ui)\/(?!CardFace|CommentView|DueForm|DateField|Tabs|UsageBar|overflowFade|exports|upload)/,
               minShareCount: 2,
             },
           ],
