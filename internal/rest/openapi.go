@@ -76,9 +76,6 @@ func ApplicationDocument(r *op.Registry, version string) *huma.OpenAPI {
 func document(r *op.Registry, version string, application bool) *huma.OpenAPI {
 	doc := newDocument(version, application)
 	r.Schemas.Map()["Error"] = errorSchema()
-	for _, status := range errorStatuses() {
-		doc.Components.Responses[responseName(status)] = errorResponse(status)
-	}
 	areas, calls := map[string][]string{}, examples()
 	for _, o := range r.All() {
 		if (o.Audience != op.Public) != application {
@@ -87,6 +84,11 @@ func document(r *op.Registry, version string, application bool) *huma.OpenAPI {
 		areas[o.Area] = append(areas[o.Area], o.Name)
 		if o.Cached() || o.HasContent() {
 			doc.Components.Headers["ETag"] = tagHeader()
+		}
+		for _, status := range errorStatuses() {
+			if possible(o, status) {
+				doc.Components.Responses[responseName(status)] = errorResponse(status)
+			}
 		}
 		entry := describe(r, o)
 		if isUpload(o) {
