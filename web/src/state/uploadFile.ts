@@ -15,6 +15,8 @@ export class UnreadableFile extends Error {
 
 /** The size from which an interrupted upload continues where it stopped, in bytes. */
 const resumableSize = 1_000_000
+/** The maximum size of a request, in bytes. Some proxies allow only 100 MB. */
+const maxRequest = 64_000_000
 
 /** A file to send. All attempts to send it have the same idempotency key, so it is attached only once. */
 export type FileToSend = { cardId: string; file: File; key: string }
@@ -66,20 +68,22 @@ async function sendRest(upload: FileToSend, onprogress: Progress, signal: AbortS
   const params = { path: { uploadId: id } }
   const progress = () => data(api.GET('/uploads/{uploadId}', { params, signal }))
   try {
-    const { offset, ...before } = await progress()
-    let { attachmentId } = before
+    let { offset, attachmentId } = await progress()
     onprogress(offset / file.size, true)
-    if (attachmentId === null) {
+    while (attachmentId === null) {
+      const begin = offset
+      const content = file.slice(begin, begin + maxRequest)
       const headers = {
         ...changeHeaders(key),
         'Content-Type': 'application/offset+octet-stream',
-        'Upload-Offset': String(offset),
+        'Upload-Offset': String(begin),
       }
-      const part = { method: 'PATCH', path: `/uploads/${id}`, headers, content: file.slice(offset), file }
-      await transfer(part, (sent) => onprogress((offset + sent * (file.size - offset)) / file.size), signal)
-      attachmentId = (await progress()).attachmentId
+      const ofFile = (sent: number) => onprogress((begin + sent * content.size) / file.size)
+      await transfer({ method: 'PATCH', path: `/uploads/${id}`, headers, content, file }, ofFile, signal)
+      ;({ offset, attachmentId } = await progress())
+      if (offset === begin) throw new ApiError(0, 'unreachable', 'The connection was lost.')
+      onprogress(offset / file.size, true)
     }
-    if (attachmentId === null) throw new ApiError(0, 'unreachable', 'The connection was lost.')
     return await data(api.GET('/attachments/{attachmentId}', { params: { path: { attachmentId } }, signal }))
   } catch (thrown) {
     // Nobody waits for the deletion. If it fails, the server removes the parts after a day.

@@ -325,17 +325,41 @@ describe('uploadFile', () => {
     const events = request.upload as { onprogress: (e: { loaded: number; total: number }) => void; onload: () => void }
     events.onprogress({ loaded: 800_000, total: 1_600_000 })
     events.onload()
-    expect(progress).toEqual([0.2, 0.6, 1])
     upload = { ...upload, offset: 2_000_000, attachmentId: 'att_1' }
     request.status = 204
     request.onload()
     await expect(result).resolves.toEqual({ id: 'att_1' })
+    expect(progress).toEqual([0.2, 0.6, 1, 1])
     expect(sent).toEqual([
       'POST /api/public/v1/uploads',
       'GET /api/public/v1/uploads/upl_1',
       'GET /api/public/v1/uploads/upl_1',
       'GET /api/public/v1/attachments/att_1',
     ])
+  })
+
+  test('sends a very large file in several requests', async () => {
+    const size = 150_000_000
+    const film = file('Film.mp4')
+    Object.defineProperty(film, 'size', { value: size })
+    film.slice = (from = 0, to = size) => ({ size: Math.min(to, size) - from }) as Blob
+    let offset = 0
+    vi.stubGlobal('fetch', async (request: Request) => {
+      const upload = { id: 'upl_1', offset, attachmentId: offset === size ? 'att_1' : null }
+      return Response.json({ data: request.url.includes('/attachments/') ? { id: 'att_1' } : upload })
+    })
+    const kept: number[] = []
+    const onprogress = (sent: number, isKept?: boolean) => isKept && kept.push(Math.round(sent * size))
+    const result = uploadFile({ cardId: 'crd_1', file: film, key: 'key' }, onprogress, new AbortController().signal)
+    for (const part of [64_000_000, 64_000_000, 22_000_000]) {
+      await vi.waitFor(() => expect(FakeRequest.current.headers['Upload-Offset']).toBe(String(offset)))
+      expect((FakeRequest.current.content as Blob).size).toBe(part)
+      offset += part
+      FakeRequest.current.status = 204
+      FakeRequest.current.onload()
+    }
+    await expect(result).resolves.toEqual({ id: 'att_1' })
+    expect(kept).toEqual([0, 64_000_000, 128_000_000, size])
   })
 
   test('cancels a large file on the server', async () => {
