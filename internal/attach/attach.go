@@ -187,10 +187,14 @@ func (f *Files) Open(ctx context.Context, c board.Content) (content io.ReadSeekC
 	return content, c.MediaType, storageFault(err)
 }
 
-// scaledType returns the media type of a scaled picture.
+// scaledType returns the media type of a scaled picture. It returns errUnscaled if the
+// picture could not be decoded.
 func scaledType(content io.ReadSeeker) (string, error) {
 	var first [1]byte
 	_, err := io.ReadFull(content, first[:])
+	if err == io.EOF {
+		return "", errUnscaled
+	}
 	if err == nil {
 		_, err = content.Seek(0, io.SeekStart)
 	}

@@ -13,6 +13,7 @@ import (
 
 	"cardwall/internal/apptest"
 	"cardwall/internal/board"
+	"cardwall/internal/file"
 )
 
 // photo returns a PNG whose top left quarter is red. The rest is blue or, if transparent is
@@ -126,9 +127,20 @@ func TestMalformedPicturesAreFiles(t *testing.T) {
 			t.Errorf("%s: got width %v, want that of its header, so that its size is what prevents decoding it", name, width)
 		}
 		id := added.ID()
-		a := p.ada.Call("download_attachment", apptest.Fields{"attachmentId": id, "size": "small"})
-		if a.Status != http.StatusOK || !bytes.Equal(a.Raw, content) {
-			t.Errorf("%s: got status %d and %d bytes, want the %d bytes of the file", name, a.Status, len(a.Raw), len(content))
+		for range 2 {
+			a := p.ada.Call("download_attachment", apptest.Fields{"attachmentId": id, "size": "small"})
+			if a.Status != http.StatusOK || !bytes.Equal(a.Raw, content) {
+				t.Errorf("%s: got status %d and %d bytes, want the %d bytes of the file", name, a.Status, len(a.Raw), len(content))
+			}
 		}
+	}
+	empty := 0 // records that a picture cannot be decoded
+	if err := p.Files.Blobs.List(t.Context(), "thumbs/", func(i file.Info) error {
+		if empty++; i.Size != 0 {
+			t.Errorf("%s has %d bytes, want none", i.Name, i.Size)
+		}
+		return nil
+	}); err != nil || empty != 1 {
+		t.Errorf("got %d empty files and error %v, want one for truncated.png", empty, err)
 	}
 }

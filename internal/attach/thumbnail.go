@@ -26,6 +26,10 @@ const (
 	maxPixels = 50_000_000
 	// maxMemory is the maximum memory in bytes for decoding and halving a picture.
 	maxMemory = 126_000_000
+	// maxScans is the maximum number of scans of a JPEG file that is decoded. Each scan can take
+	// as long as the whole picture, even if it consists of a few bytes. Cameras and
+	// programs write at most about 20.
+	maxScans = 100
 	// quality is the JPEG quality of scaled pictures.
 	quality = 82
 )
@@ -54,11 +58,16 @@ func (f *Files) openScaled(ctx context.Context, b board.Blob, size board.Picture
 	return f.Blobs.Open(ctx, name)
 }
 
-// errUnscaled means that a picture is sent as it is.
-var errUnscaled = errors.New("the picture is not scaled")
+var (
+	// errUnscaled means that a picture is sent as it is.
+	errUnscaled = errors.New("the picture is not scaled")
+	// errUndecodable means that the content of a picture is malformed, or too expensive to decode.
+	errUndecodable = errors.New("the picture cannot be decoded")
+)
 
-// scale stores a scaled copy of a picture under a name. Only one picture is scaled at a
-// time, to limit the memory.
+// scale stores a scaled copy of a picture under a name. The copy is empty if the picture
+// cannot be decoded, so that this is not tried again. Only one picture is scaled at a time,
+// to limit the memory.
 func (f *Files) scale(ctx context.Context, b board.Blob, name string, side int) error {
 	f.scaling.Lock()
 	defer f.scaling.Unlock()
@@ -70,6 +79,9 @@ func (f *Files) scale(ctx context.Context, b board.Blob, name string, side int) 
 		return err
 	}
 	scaled, err := scaled(content, side)
+	if errors.Is(err, errUndecodable) {
+		err = nil
+	}
 	if err := errors.Join(err, content.Close()); err != nil {
 		return err
 	}
@@ -83,7 +95,7 @@ func (f *Files) scale(ctx context.Context, b board.Blob, name string, side int) 
 func scaled(content io.ReadSeeker, side int) (out []byte, err error) {
 	defer func() {
 		if v := recover(); v != nil { // a decoder panicked on a malformed file
-			out, err = nil, errUnscaled
+			out, err = nil, errUndecodable
 		}
 	}()
 	shape, err := readShape(content)
@@ -93,9 +105,13 @@ func scaled(content io.ReadSeeker, side int) (out []byte, err error) {
 	if max(shape.width, shape.height) <= side || !shape.affordable() {
 		return nil, errUnscaled
 	}
-	picture, _, err := image.Decode(content)
+	source := &pictureReader{r: content, jpeg: shape.jpeg}
+	picture, _, err := image.Decode(source)
+	if source.err != nil {
+		return nil, source.err
+	}
 	if err != nil {
-		return nil, errUnscaled
+		return nil, errUndecodable
 	}
 	picture = turn(halve(picture, side), side, shape.orientation)
 	var b bytes.Buffer
@@ -110,8 +126,40 @@ func scaled(content io.ReadSeeker, side int) (out []byte, err error) {
 	return b.Bytes(), nil
 }
 
+// pictureReader reads a picture for a decoder. It remembers the first error of r, which means
+// that the storage has failed. It refuses a JPEG file with more than maxScans scans.
+type pictureReader struct {
+	r     io.Reader
+	err   error
+	jpeg  bool
+	scans int
+	last  byte // the last byte read
+}
+
+func (p *pictureReader) Read(b []byte) (int, error) {
+	n, err := p.r.Read(b)
+	if err != nil && err != io.EOF {
+		p.err = fmt.Errorf("read a picture: %w", err)
+	}
+	if !p.jpeg {
+		return n, err
+	}
+	const prefix, startOfScan = 0xff, 0xda // in the data of a scan, the prefix is followed by another byte
+	for _, c := range b[:n] {
+		if p.last == prefix && c == startOfScan {
+			p.scans++
+		}
+		p.last = c
+	}
+	if p.scans > maxScans {
+		return 0, errUndecodable
+	}
+	return n, err
+}
+
 // shape describes a stored picture.
 type shape struct {
+	jpeg          bool
 	width, height int
 	orientation   int // as in EXIF: 1 for upright, 2 to 8 for mirrored or turned
 	perPixel      float64
@@ -146,6 +194,7 @@ func shapeOf(head []byte) (s shape, err error) {
 	s = shape{width: config.Width, height: config.Height, orientation: 1, perPixel: perPixel(config.ColorModel)}
 	switch format {
 	case "jpeg":
+		s.jpeg = true
 		frame := frameOf(head)
 		s.orientation, s.perPixel = frame.orientation, frame.memory
 	case "png":
