@@ -80,15 +80,14 @@ func (f *Files) complete(ctx context.Context, caller board.Caller, u board.Uploa
 	}); err != nil {
 		return err
 	}
+	if endOf(parts) != last.Start {
+		return f.partMissing(ctx, caller, u)
+	}
 	parts = append(parts, last)
 	content := &partsReader{ctx: ctx, blobs: f.Blobs, rest: parts}
 	stored, err := f.store(ctx, caller, organization, limit, u.Name, content)
 	if err = errors.Join(err, content.close()); errors.Is(err, file.ErrMissing) {
-		// The storage was restored from an older backup, for example.
-		if err := f.DB.Write(ctx, caller, func(tx *store.Tx) error { return tx.DeleteUpload(ctx, u.ID) }); err != nil {
-			return err
-		}
-		return board.NotFound()
+		return f.partMissing(ctx, caller, u)
 	}
 	if err != nil {
 		return err
@@ -103,6 +102,35 @@ func (f *Files) complete(ctx context.Context, caller board.Caller, u board.Uploa
 		_ = f.Blobs.Remove(ctx, part.Blob) // the sweep removes it later if this fails
 	}
 	return nil
+}
+
+// endOf returns where the last of the parts ends.
+func endOf(parts []store.UploadPart) int64 {
+	if len(parts) == 0 {
+		return 0
+	}
+	last := parts[len(parts)-1]
+	return last.Start + last.Size
+}
+
+// partMissing returns the fault for an upload that lacks a part: either another request has
+// just completed or continued the upload, or the storage was restored from an older backup,
+// for example. In the second case, the client must start again.
+func (f *Files) partMissing(ctx context.Context, caller board.Caller, u board.Upload) error {
+	err := f.DB.Write(ctx, caller, func(tx *store.Tx) error {
+		now, err := tx.Upload(ctx, u.ID, board.Edit)
+		if err != nil {
+			return err
+		}
+		if err := now.At(u.Offset); err != nil {
+			return err
+		}
+		return tx.DeleteUpload(ctx, u.ID)
+	})
+	if err != nil {
+		return err
+	}
+	return board.NotFound()
 }
 
 // untilError reads from r. It returns io.EOF for every error of r, and remembers any other
