@@ -263,19 +263,14 @@ func (h *handler) operation(w http.ResponseWriter, r *http.Request, o *op.Operat
 	call := op.Call{Operation: o, Caller: caller, Arguments: op.Arguments{Path: r.PathValue}}
 	call.Caller.RequestID, call.Caller.UserAgent = w.Header().Get("X-Request-Id"), r.UserAgent()
 	call.Caller.Client = clientOf(r)
-	if isUpload(o) {
-		err = checkTus(w, r)
-	}
-	if err == nil && o.TakesPart() {
-		if err = h.appendPart(w, r, call); err == nil {
-			return
-		}
-	}
-	if err == nil {
-		err = h.read(w, r, &call)
-	}
-	if err != nil {
+	if err := h.read(w, r, &call); err != nil {
 		h.refuse(w, r, err)
+		return
+	}
+	if o.TakesPart() {
+		if err := h.appendPart(w, r, call); err != nil {
+			h.refuse(w, r, err)
+		}
 		return
 	}
 	if o.HasContent() {
@@ -432,9 +427,10 @@ func (h *handler) read(w http.ResponseWriter, r *http.Request, call *op.Call) er
 			return err
 		}
 	}
-	if isUpload(call.Operation) && call.Operation.Creates && r.Header.Get(uploadLength) != "" {
-		call.Arguments.Body, err = readCreation(r.Header)
-		return err
+	if isUpload(call.Operation) {
+		if done, err := readTus(w, r, call); done || err != nil {
+			return err
+		}
 	}
 	if r.ContentLength == 0 {
 		return nil

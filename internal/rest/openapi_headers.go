@@ -26,26 +26,28 @@ func tagHeader() *huma.Header {
 	}
 }
 
+func numberHeader(description string, example int) *huma.Header {
+	return &huma.Header{Description: description, Schema: &huma.Schema{Type: huma.TypeInteger, Examples: []any{example}}}
+}
+
+func textHeader(description, example string) *huma.Header {
+	return &huma.Header{Description: description, Schema: &huma.Schema{Type: huma.TypeString, Examples: []any{example}}}
+}
+
 func headers() map[string]*huma.Header {
-	number := func(description string, example int) *huma.Header {
-		return &huma.Header{Description: description, Schema: &huma.Schema{Type: huma.TypeInteger, Examples: []any{example}}}
-	}
-	text := func(description, example string) *huma.Header {
-		return &huma.Header{Description: description, Schema: &huma.Schema{Type: huma.TypeString, Examples: []any{example}}}
-	}
 	return map[string]*huma.Header{
-		"X-Request-Id": text("Id of the request, as in the server log: the X-Request-Id that the client sent, or a generated id.",
+		"X-Request-Id": textHeader("Id of the request, as in the server log: the X-Request-Id that the client sent, or a generated id.",
 			"req_01jb2m3n4p5q6r7s8t9v0w1x2y"),
-		"X-RateLimit-Limit":     number("Number of requests that the budget in X-RateLimit-Resource allows in each window.", 300),
-		"X-RateLimit-Remaining": number("Number of requests that remain in the current window.", 299),
-		"X-RateLimit-Reset":     number("End of the current window in Unix seconds.", 1767225660),
+		"X-RateLimit-Limit":     numberHeader("Number of requests that the budget in X-RateLimit-Resource allows in each window.", 300),
+		"X-RateLimit-Remaining": numberHeader("Number of requests that remain in the current window.", 299),
+		"X-RateLimit-Reset":     numberHeader("End of the current window in Unix seconds.", 1767225660),
 		"X-RateLimit-Resource": {
 			Description: "The budget that the other headers describe. If a request counts against two budgets, it is the one with " +
 				"fewer requests remaining. If the request is rejected, it is the exhausted budget.",
 			Schema: &huma.Schema{Type: huma.TypeString, Enum: enum(board.Resources()), Examples: []any{"general"}},
 		},
-		"Idempotent-Replayed": text("true if this is the stored response to an earlier request with the same key.", "true"),
-		"Retry-After":         number("Number of seconds to wait before a retry.", 1),
-		"WWW-Authenticate":    text("How to authenticate (RFC 6750, RFC 9728).", "Bearer realm=\"cardwall\""),
+		"Idempotent-Replayed": textHeader("true if this is the stored response to an earlier request with the same key.", "true"),
+		"Retry-After":         numberHeader("Number of seconds to wait before a retry.", 1),
+		"WWW-Authenticate":    textHeader("How to authenticate (RFC 6750, RFC 9728).", "Bearer realm=\"cardwall\""),
 	}
 }

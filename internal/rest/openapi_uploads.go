@@ -13,18 +13,12 @@ import (
 
 // uploadHeaders describes the headers of responses about uploads.
 func uploadHeaders() map[string]*huma.Header {
-	number := func(description string, example int) *huma.Header {
-		return &huma.Header{Description: description, Schema: &huma.Schema{Type: huma.TypeInteger, Examples: []any{example}}}
-	}
-	text := func(description, example string) *huma.Header {
-		return &huma.Header{Description: description, Schema: &huma.Schema{Type: huma.TypeString, Examples: []any{example}}}
-	}
 	return map[string]*huma.Header{
-		uploadOffset: number("The number of bytes that the server has stored.", 16777216),
-		uploadLength: number("The size of the file in bytes.", 48211160),
-		uploadExpiry: text("When the upload ends, as an HTTP date.", "Tue, 03 Mar 2026 09:00:00 GMT"),
-		tusResumable: text("The version of tus that the server supports.", tusVersion),
-		"Location":   text("The path of the upload.", Prefix+uploadPath+"/upl_01jb2m3n4p5q6r7s8t9v0w1x2y"),
+		uploadOffset: numberHeader("The number of bytes that the server has stored.", 16777216),
+		uploadLength: numberHeader("The size of the file in bytes.", 48211160),
+		uploadExpiry: textHeader("When the upload ends, as an HTTP date.", "Tue, 03 Mar 2026 09:00:00 GMT"),
+		tusResumable: textHeader("The version of tus that the server supports.", tusVersion),
+		"Location":   textHeader("The path of the upload.", Prefix+uploadPath+"/upl_01jb2m3n4p5q6r7s8t9v0w1x2y"),
 	}
 }
 
@@ -57,7 +51,6 @@ func describePart(entry *huma.Operation) {
 		Required: true, Description: "The next bytes of the file.",
 		Content: map[string]*huma.MediaType{op.PartMedia: {Schema: &huma.Schema{Type: huma.TypeString, Format: "binary"}}},
 	}
-	entry.Responses = maps.Clone(entry.Responses)
 	delete(entry.Responses, strconv.Itoa(http.StatusOK))
 	entry.Responses[strconv.Itoa(http.StatusNoContent)] = &huma.Response{
 		Description: "The part is stored. If Upload-Offset is the size of the file, the file is attached.",

@@ -57,21 +57,24 @@ func (h *handler) routeUploads() {
 	})
 }
 
-// checkTus refuses a client that uses another version of tus. Other clients need not send
-// the header.
-func checkTus(w http.ResponseWriter, r *http.Request) error {
+// readTus reads what a tus client sends in headers. It returns true if the body is not JSON. It
+// refuses a client that uses another version of tus; other clients need not send the header.
+func readTus(w http.ResponseWriter, r *http.Request, call *op.Call) (done bool, err error) {
 	w.Header().Set(tusResumable, tusVersion)
 	if given := r.Header.Get(tusResumable); given != "" && given != tusVersion {
 		w.Header().Set("Tus-Version", tusVersion)
 		f := board.Invalid("%s must be %s.", tusResumable, tusVersion)
 		f.Cause = board.CausePrecondition
-		return f
+		return false, f
 	}
-	return nil
+	if !call.Operation.Creates || r.Header.Get(uploadLength) == "" {
+		return call.Operation.TakesPart(), nil
+	}
+	call.Arguments.Body, err = readCreation(r.Header)
+	return true, err
 }
 
-// readCreation returns the body of create_upload from the headers of a tus client. A
-// header is missing if the client is not one.
+// readCreation returns the body of create_upload from the headers of a tus client.
 func readCreation(header http.Header) (body []byte, err error) {
 	size, err := strconv.ParseInt(header.Get(uploadLength), 10, 64)
 	if err != nil || size < 1 {
@@ -135,9 +138,6 @@ func (h *handler) appendPart(w http.ResponseWriter, r *http.Request, call op.Cal
 	offset, err := strconv.ParseInt(r.Header.Get(uploadOffset), 10, 64)
 	if err != nil || offset < 0 {
 		return board.Invalid("%s must be the number of bytes before this part.", uploadOffset)
-	}
-	if call.Arguments.Query, err = parseQuery(r.URL.RawQuery); err != nil {
-		return err
 	}
 	if err := cmp.Or(h.Engine.Permit(r.Context(), call), h.Engine.CheckInput(call)); err != nil {
 		return err

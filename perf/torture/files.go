@@ -46,6 +46,28 @@ func (t *trialRun) newFiles(address, folder string, env ...string) (*files, erro
 	return f, err
 }
 
+// newFilesOnDisk starts a server that stores files on a disk of their own.
+func (t *trialRun) newFilesOnDisk() (*disk, *files, error) {
+	d, err := t.newDisk("disk", filesDisk)
+	if err != nil {
+		return nil, nil, err
+	}
+	folder := filepath.Join(d.folder, "files")
+	f, err := t.newFiles(folder, folder)
+	return d, f, err
+}
+
+// run calls round in each round while files are added, removed and read. See finish for the end.
+func (f *files) run(round func(int) error, disturb func() error) error {
+	stop := f.startWriters()
+	defer stop()
+	if err := f.eachRound(round); err != nil {
+		return err
+	}
+	stop()
+	return f.finish(disturb)
+}
+
 // killFiles repeatedly kills a server with SIGKILL while files are added, removed and read.
 func killFiles(t *trialRun) error {
 	folder := filepath.Join(t.dir, "files")
@@ -53,36 +75,23 @@ func killFiles(t *trialRun) error {
 	if err != nil {
 		return err
 	}
-	stop := f.startWriters()
-	defer stop()
-	if err := t.eachRound(func(int) error {
+	return f.run(func(int) error {
 		if err := t.sleep(time.Duration(100+rand.IntN(500)) * time.Millisecond); err != nil {
 			return err
 		}
 		f.Server.Kill()
 		return errors.Join(start(t.ctx, f.Server), f.awaitAcknowledged(1))
-	}); err != nil {
-		return err
-	}
-	stop()
-	return f.finish(f.awaitSweep)
+	}, f.awaitSweep)
 }
 
 // cutFiles repeatedly shuts down the filesystem of the files under load, to simulate a power cut. The database is on
 // another one, so it has every attachment that was acknowledged.
 func cutFiles(t *trialRun) error {
-	d, err := t.newDisk("disk", filesDisk)
+	d, f, err := t.newFilesOnDisk()
 	if err != nil {
 		return err
 	}
-	folder := filepath.Join(d.folder, "files")
-	f, err := t.newFiles(folder, folder)
-	if err != nil {
-		return err
-	}
-	stop := f.startWriters()
-	defer stop()
-	if err := t.eachRound(func(int) error {
+	return f.run(func(int) error {
 		if err := t.sleep(time.Duration(100+rand.IntN(500)) * time.Millisecond); err != nil {
 			return err
 		}
@@ -91,28 +100,17 @@ func cutFiles(t *trialRun) error {
 		}
 		f.Server.Kill()
 		return errors.Join(d.recover(), start(t.ctx, f.Server), f.awaitAcknowledged(1))
-	}); err != nil {
-		return err
-	}
-	stop()
-	return f.finish(f.awaitSweep)
+	}, f.awaitSweep)
 }
 
 // fillFiles repeatedly fills the disk of the files and then frees the space. In every second round, the server is killed
 // while the disk is full.
 func fillFiles(t *trialRun) error {
-	d, err := t.newDisk("disk", filesDisk)
+	d, f, err := t.newFilesOnDisk()
 	if err != nil {
 		return err
 	}
-	folder := filepath.Join(d.folder, "files")
-	f, err := t.newFiles(folder, folder)
-	if err != nil {
-		return err
-	}
-	stop := f.startWriters()
-	defer stop()
-	if err := t.eachRound(func(round int) error {
+	return f.run(func(round int) error {
 		if err := t.sleep(time.Duration(rand.IntN(300)) * time.Millisecond); err != nil {
 			return err
 		}
@@ -125,11 +123,7 @@ func fillFiles(t *trialRun) error {
 			err = errors.Join(err, start(t.ctx, f.Server), f.awaitRefused(5))
 		}
 		return errors.Join(err, d.free(), f.awaitAcknowledged(2*fileWriters))
-	}); err != nil {
-		return err
-	}
-	stop()
-	return f.finish(f.awaitSweep)
+	}, f.awaitSweep)
 }
 
 // failBucket repeatedly lets an S3 server fail in each of several ways. Sometimes it also kills the server.
@@ -142,9 +136,7 @@ func failBucket(t *trialRun) error {
 	if err != nil {
 		return err
 	}
-	stop := f.startWriters()
-	defer stop()
-	if err := t.eachRound(func(round int) error {
+	err = f.run(func(round int) error {
 		if err := t.sleep(time.Duration(100+rand.IntN(300)) * time.Millisecond); err != nil {
 			return err
 		}
@@ -165,11 +157,7 @@ func failBucket(t *trialRun) error {
 			return errors.Join(err, b.heal(), start(t.ctx, f.Server), f.awaitAcknowledged(2*fileWriters))
 		}
 		return errors.Join(err, b.heal(), f.awaitAcknowledged(2*fileWriters))
-	}); err != nil {
-		return err
-	}
-	stop()
-	err = f.finish(func() error { return errors.Join(b.fail(refusing), t.sleep(2*time.Second), b.heal()) })
+	}, func() error { return errors.Join(b.fail(refusing), t.sleep(2*time.Second), b.heal()) })
 	if err != nil {
 		return err
 	}
