@@ -26,6 +26,7 @@ type Files struct {
 	Blobs file.Blobs
 
 	scaling sync.Mutex // held while a picture is scaled
+	hashing sync.Mutex // held while a part of a file is hashed
 
 	mu   sync.Mutex
 	open map[string]int // number of uploads in progress, by person
@@ -109,7 +110,7 @@ func (f *Files) receive(ctx context.Context, caller board.Caller, organization s
 	check func(*board.StoredFile) error) (*board.StoredFile, error) {
 	sum := sha256.New()
 	received := temporary + store.NewID("fil_")
-	size, err := f.Blobs.Put(ctx, received, io.TeeReader(r, sum))
+	size, err := f.Blobs.Put(ctx, received, io.TeeReader(r, file.InTurn(&f.hashing, sum)))
 	if err != nil {
 		return nil, storageFault(err)
 	}

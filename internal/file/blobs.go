@@ -7,6 +7,7 @@ import (
 	"io"
 	"regexp"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -116,3 +117,20 @@ func (s *source) Read(p []byte) (int, error) {
 type sourceError struct{ err error }
 
 func (e sourceError) Error() string { return e.err.Error() }
+
+// InTurn returns a writer that holds turn during each write to w. Uploads share a turn, so that
+// together they occupy one processor and the disk for one write at a time. Other requests
+// would otherwise wait for each of the uploads. A turn is not held while an upload waits for its
+// client.
+func InTurn(turn *sync.Mutex, w io.Writer) io.Writer { return &inTurn{turn, w} }
+
+type inTurn struct {
+	turn *sync.Mutex
+	w    io.Writer
+}
+
+func (i *inTurn) Write(p []byte) (int, error) {
+	i.turn.Lock()
+	defer i.turn.Unlock()
+	return i.w.Write(p)
+}

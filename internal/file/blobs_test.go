@@ -294,3 +294,30 @@ func TestNameDependsOnOrganizationAndContent(t *testing.T) {
 		t.Errorf("got name %q, want %q", got, want)
 	}
 }
+
+// TestSlowUpload checks that an upload that waits for its client keeps no other from being stored.
+func TestSlowUpload(t *testing.T) {
+	t.Parallel()
+	both(t, func(t *testing.T, blobs file.Blobs) {
+		waiting, client := io.Pipe()
+		done := make(chan error, 1)
+		go func() {
+			_, err := blobs.Put(t.Context(), "slow", waiting)
+			done <- err
+		}()
+		first, rest := random(100_000), random(1000)
+		if _, err := client.Write(first); err != nil { // returns when all of it was read
+			t.Fatal(err)
+		}
+		put(t, blobs, "other", random(300_000))
+		if _, err := client.Write(rest); err != nil {
+			t.Fatal(err)
+		}
+		if err := errors.Join(client.Close(), <-done); err != nil {
+			t.Fatal(err)
+		}
+		if got := get(t, blobs, "slow"); !bytes.Equal(got, slices.Concat(first, rest)) {
+			t.Errorf("got %d bytes that differ from those that were sent", len(got))
+		}
+	})
+}

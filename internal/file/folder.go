@@ -10,6 +10,7 @@ import (
 	"os"
 	"path"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 )
@@ -20,7 +21,10 @@ const unfinished = ".unfinished"
 
 // Folder stores each blob in a file of a folder. Several servers can use the same folder if
 // its filesystem has atomic renames.
-type Folder struct{ root *os.Root }
+type Folder struct {
+	root    *os.Root
+	writing sync.Mutex // held while a part of a file is written, or a file is synced
+}
 
 // OpenFolder opens a folder and creates it if it does not exist.
 func OpenFolder(folder string) (*Folder, error) {
@@ -31,7 +35,7 @@ func OpenFolder(folder string) (*Folder, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open the folder for files: %w", err)
 	}
-	f := &Folder{root}
+	f := &Folder{root: root}
 	if err := f.createFolder(unfinished); err != nil {
 		return nil, errors.Join(err, root.Close())
 	}
@@ -40,6 +44,9 @@ func OpenFolder(folder string) (*Folder, error) {
 
 // Close closes the folder. Open blobs can still be read.
 func (f *Folder) Close() error { return f.root.Close() }
+
+// copySize is the number of bytes that are written at once.
+const copySize = 64 << 10
 
 // Put implements Blobs. It writes and syncs a temporary file, and then renames it.
 func (f *Folder) Put(ctx context.Context, name string, r io.Reader) (int64, error) {
@@ -52,9 +59,11 @@ func (f *Folder) Put(ctx context.Context, name string, r io.Reader) (int64, erro
 		return 0, folderError("create a file", err)
 	}
 	from := &source{ctx: ctx, r: r}
-	size, err := io.Copy(file, from)
+	size, err := io.CopyBuffer(InTurn(&f.writing, file), from, make([]byte, copySize))
 	if err == nil {
+		f.writing.Lock()
 		err = file.Sync()
+		f.writing.Unlock()
 	}
 	err = errors.Join(err, file.Close())
 	if err == nil {
