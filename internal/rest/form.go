@@ -1,6 +1,7 @@
 package rest
 
 import (
+	"bufio"
 	"cmp"
 	"context"
 	"crypto/sha256"
@@ -11,6 +12,7 @@ import (
 	"mime/multipart"
 	"net/http"
 	"os"
+	"runtime"
 	"time"
 	"unicode/utf8"
 
@@ -24,6 +26,7 @@ import (
 const (
 	maxFormField = 16 << 10         // size of a field of a form in bytes
 	maxFormParts = 32               // parts of a form
+	formBuffer   = 64 << 10         // bytes that are read at once; mime/multipart reads 4 kB
 	formTime     = 10 * time.Minute // time limit for the response after the body was received
 )
 
@@ -51,7 +54,10 @@ func (h *handler) readForm(w http.ResponseWriter, r *http.Request, call *op.Call
 	}
 	body := h.pace(w, r)
 	defer body.end()
-	r.Body = body
+	r.Body = struct {
+		io.Reader
+		io.Closer
+	}{bufio.NewReaderSize(body, formBuffer), body}
 	form, err := r.MultipartReader()
 	if err != nil {
 		return board.Invalid("The form is malformed. It must be multipart/form-data with a boundary.")
@@ -151,6 +157,7 @@ type pacedBody struct {
 }
 
 func (b *pacedBody) Read(p []byte) (int, error) {
+	runtime.Gosched() // a goroutine that never waits would run for 10 ms, and other requests would wait for it
 	deadline := b.pace.Deadline()
 	_ = b.control.SetReadDeadline(deadline) // fails only in tests, whose writer has no deadlines
 	_ = b.control.SetWriteDeadline(deadline.Add(formTime))
