@@ -1,22 +1,18 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"math/rand/v2"
-	"net/http"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strconv"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"cardwall/perf/histogram"
+	"cardwall/perf/limits"
 	"cardwall/perf/process"
 	"cardwall/perf/receiver"
 )
@@ -34,7 +30,6 @@ const (
 	hooksPerBoard = 5                // webhooks per board in the benchmarks with five per board
 	hookRate      = 1000             // changes per second in the benchmarks with a fixed rate
 	hookSenders   = 64               // clients in the benchmarks with a fixed rate
-	bareClients   = 64               // goroutines of the bare client
 	hookTimeout   = 30 * time.Second // longest wait for missing deliveries
 	maxDrainRate  = 8000             // deliveries per second, twice the goal; the backlog is large enough for the window at this rate
 	maxChangeRate = 3000             // changes per second that the plan limits of the organizations must allow
@@ -140,7 +135,7 @@ func (w *hookSetup) drain(ctx context.Context, name string, events int) (row, er
 	if err := w.fillOutbox(ctx, events); err != nil {
 		return row{}, err
 	}
-	all, before := int64(len(w.ledger.due)), int64(len(w.ledger.receipts))
+	all, before := int64(len(w.ledger.Due)), int64(len(w.ledger.Receipts))
 
 	own0 := process.OwnCPU()
 	if _, err := w.srv.Start(ctx); err != nil {
@@ -163,8 +158,8 @@ func (w *hookSetup) drain(ctx context.Context, name string, events int) (row, er
 	if err := w.srv.Stop(); err != nil {
 		return row{}, err
 	}
-	res.elapsed = w.ledger.span()
-	res.addErrors(w.ledger.check())
+	res.elapsed = w.ledger.Span()
+	res.addErrors(w.ledger.Check())
 	unfinished, err := w.unfinished(ctx)
 	if err == nil && unfinished > 0 {
 		res.addErrors([]string{fmt.Sprintf("the server did not record %d deliveries as delivered", unfinished)})
@@ -177,7 +172,7 @@ func (w *hookSetup) expect(changes []change) {
 	for _, d := range changes {
 		for _, e := range d.board.endpoints {
 			if e.Behavior == receiver.Accepts {
-				w.ledger.expect(receiver.Event{Endpoint: e.Number, Version: d.version}, due{acknowledged: d.acknowledged})
+				w.ledger.Expect(receiver.Event{Endpoint: e.Number, Version: d.version}, receiver.Due{Acknowledged: d.acknowledged})
 			}
 		}
 	}
@@ -260,7 +255,7 @@ func (w *hookSetup) measure(ctx context.Context, name string, clients int,
 	}
 	w.collect(ctx, hookTimeout)
 	fromRequest := w.addLatencies(changers, res, begin, end)
-	res.addErrors(w.ledger.check())
+	res.addErrors(w.ledger.Check())
 	return row{name: name, result: res, ratios: []string{
 		thousands(float64(changes)/res.elapsed.Seconds()) + " changes/s",
 		fmt.Sprintf("from request p50 %.2f, p99 %.2f ms", milliseconds(fromRequest.Quantile(0.50)), milliseconds(fromRequest.Quantile(0.99))),
@@ -279,7 +274,7 @@ func (w *hookSetup) addLatencies(changers []*changer, res *result, begin, end ti
 	for _, c := range changers {
 		for _, d := range c.done {
 			for _, e := range d.board.endpoints {
-				r, ok := w.ledger.receipts[receiver.Event{Endpoint: e.Number, Version: d.version}]
+				r, ok := w.ledger.Receipts[receiver.Event{Endpoint: e.Number, Version: d.version}]
 				if !ok {
 					continue
 				}
@@ -297,10 +292,6 @@ func (w *hookSetup) addLatencies(changers []*changer, res *result, begin, end ti
 	return fromRequest
 }
 
-// bareHookCommand is the first argument that turns this program into the bare client, with which deliveries are
-// compared.
-const bareHookCommand = "bare-hooks"
-
 // measureBareHooks measures a bare net/http client that sends bodies of about the same size to the same kind of
 // receivers. The result shows what the machine can do without a database or a queue, and without computing signatures.
 func (s *suite) measureBareHooks(ctx context.Context, dir string) (err error) {
@@ -311,24 +302,11 @@ func (s *suite) measureBareHooks(ctx context.Context, dir string) (err error) {
 	if err != nil {
 		return err
 	}
-	file := filepath.Join(dir, "addresses")
-	var text bytes.Buffer
+	var addresses []string
 	for _, e := range endpoints {
-		fmt.Fprintln(&text, e.URL)
+		addresses = append(addresses, e.URL)
 	}
-	if err := os.WriteFile(file, text.Bytes(), 0o600); err != nil {
-		return fmt.Errorf("write addresses: %w", err)
-	}
-	self, err := os.Executable()
-	if err != nil {
-		return fmt.Errorf("find this program: %w", err)
-	}
-	cmd := exec.Command(self, bareHookCommand, file)
-	cmd.Stderr = os.Stderr
-	if _, err := cmd.StdinPipe(); err != nil { // the client exits when this program closes the pipe
-		return fmt.Errorf("start bare client: %w", err)
-	}
-	proc, err := process.Start(cmd, "")
+	proc, err := limits.StartHooks(dir, addresses)
 	if err != nil {
 		return err
 	}
@@ -346,58 +324,3 @@ func (s *suite) measureBareHooks(ctx context.Context, dir string) (err error) {
 	s.report(row{name: nameHookBare, result: res})
 	return errors.Join(err, ctx.Err())
 }
-
-// runBareHooks runs the bare client until its standard input is closed or a request fails. The file lists the URLs of
-// the receivers.
-func runBareHooks(file string) error {
-	text, err := os.ReadFile(file)
-	if err != nil {
-		return err
-	}
-	addresses := bytes.Fields(text)
-	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: bareClients, DisableCompression: true}}
-	var serial atomic.Int64
-	errs := make(chan error, bareClients)
-	for range bareClients {
-		go func() {
-			for {
-				n := serial.Add(1)
-				id := fmt.Sprintf("itg_%026d:v%d", n, n)
-				body := fmt.Appendf(nil, `{"id":"%s","data":"%0*d"}`, id, barePadding, 0)
-				r, err := http.NewRequest(http.MethodPost, string(addresses[n%int64(len(addresses))]), bytes.NewReader(body))
-				if err != nil {
-					errs <- err
-					return
-				}
-				r.Header.Set("Content-Type", "application/json")
-				r.Header.Set("Webhook-Id", id)
-				r.Header.Set("Webhook-Timestamp", "1795250816")
-				r.Header.Set("Webhook-Signature", "v1,MZrixAOckpyUvqG36l88FYXv8QSqiH3R8YM1oOy73EA=")
-				res, err := client.Do(r)
-				if err != nil {
-					errs <- err
-					return
-				}
-				_, err = io.Copy(io.Discard, res.Body)
-				if err := errors.Join(err, res.Body.Close()); err != nil {
-					errs <- err
-					return
-				}
-			}
-		}()
-	}
-	ended := make(chan error, 1)
-	go func() {
-		_, err := io.Copy(io.Discard, os.Stdin)
-		ended <- err
-	}()
-	select {
-	case err := <-errs:
-		return err
-	case err := <-ended:
-		return err
-	}
-}
-
-// barePadding is the length of the padding that makes a body about as long as that of a changed card.
-const barePadding = 620

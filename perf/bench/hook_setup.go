@@ -31,7 +31,7 @@ type hookSetup struct {
 	srv       *installation
 	receivers *receiver.Receivers
 	boards    []*hookBoard
-	ledger    ledger
+	ledger    *receiver.Ledger
 }
 
 // hookBoard is a board with one card. Changes to the card are sent to the endpoints.
@@ -65,7 +65,7 @@ func newHookSetup(ctx context.Context, s *suite, dir string, plan hookPlan) (w *
 		return nil, err
 	}
 	srv.Env = append(srv.Env, "CARDWALL_WEBHOOK_ALLOW=127.0.0.1", "CARDWALL_WEBHOOK_PACE=0")
-	w = &hookSetup{suite: s, srv: srv, receivers: receiver.New(), ledger: newLedger()}
+	w = &hookSetup{suite: s, srv: srv, receivers: receiver.New(), ledger: receiver.NewLedger()}
 	defer func() {
 		if err != nil {
 			err = errors.Join(w.explain(err), w.close())
@@ -207,7 +207,7 @@ func (w *hookSetup) fillOutbox(ctx context.Context, events int) (err error) {
 			if _, err := insert.ExecContext(ctx, arguments...); err != nil {
 				return fmt.Errorf("fill outbox: %w", err)
 			}
-			w.ledger.expect(receiver.Event{Endpoint: e.Number, Version: version}, due{id: id})
+			w.ledger.Expect(receiver.Event{Endpoint: e.Number, Version: version}, receiver.Due{ID: id})
 		}
 	}
 	return tx.Commit()
@@ -295,103 +295,18 @@ func (w *hookSetup) unfinished(ctx context.Context) (n int, err error) {
 	return n, err
 }
 
-// due is an expected delivery.
-type due struct {
-	id           string    // delivery id; empty if unknown
-	acknowledged time.Time // time of the response to the change; zero if unknown
-}
-
-// ledger compares expected and received deliveries.
-type ledger struct {
-	due      map[receiver.Event]due
-	receipts map[receiver.Event]receiver.Receipt
-	errors   []string
-}
-
-func newLedger() ledger {
-	return ledger{due: make(map[receiver.Event]due), receipts: make(map[receiver.Event]receiver.Receipt)}
-}
-
-// expect adds an expected delivery.
-func (l *ledger) expect(e receiver.Event, d due) { l.due[e] = d }
-
-// add records received deliveries, and an error for each delivery that arrives twice or with different ids. Unexpected
-// deliveries are reported by check, because a delivery may arrive before the change that caused it is acknowledged.
-func (l *ledger) add(t receiver.Received) {
-	l.errors = append(l.errors, t.Faults...)
-	for _, r := range t.Receipts {
-		switch earlier, twice := l.receipts[r.Event]; {
-		case twice && earlier.ID == r.ID:
-			l.errors = append(l.errors, r.ID+" arrived twice")
-		case twice:
-			l.errors = append(l.errors, fmt.Sprintf("endpoint %d received version %d with the ids %s and %s", r.Endpoint, r.Version,
-				earlier.ID, r.ID))
-		default:
-			l.receipts[r.Event] = r
-		}
-	}
-}
-
-// missing returns the number of expected deliveries that have not arrived.
-func (l *ledger) missing() (n int) {
-	for e := range l.due {
-		if _, ok := l.receipts[e]; !ok {
-			n++
-		}
-	}
-	return n
-}
-
-// span returns the time from the first to the last delivery of the backlog, whose ids are known in advance.
-func (l *ledger) span() time.Duration {
-	var first, last time.Time
-	for e, d := range l.due {
-		r, ok := l.receipts[e]
-		if !ok || d.id == "" {
-			continue
-		}
-		if first.IsZero() || r.At.Before(first) {
-			first = r.At
-		}
-		if r.At.After(last) {
-			last = r.At
-		}
-	}
-	return last.Sub(first)
-}
-
-// check returns all errors, including missing and unexpected deliveries.
-func (l *ledger) check() []string {
-	errs := l.errors
-	for e, d := range l.due {
-		r, ok := l.receipts[e]
-		switch {
-		case !ok:
-			errs = append(errs, fmt.Sprintf("endpoint %d did not receive version %d %s", e.Endpoint, e.Version, d.id))
-		case d.id != "" && r.ID != d.id:
-			errs = append(errs, fmt.Sprintf("endpoint %d received version %d as %s, want %s", e.Endpoint, e.Version, r.ID, d.id))
-		}
-	}
-	for e, r := range l.receipts {
-		if _, ok := l.due[e]; !ok {
-			errs = append(errs, fmt.Sprintf("endpoint %d received %s for a change that was not acknowledged", e.Endpoint, r.ID))
-		}
-	}
-	return errs
-}
-
 // collect records deliveries until none is missing or the timeout has passed.
 func (w *hookSetup) collect(ctx context.Context, timeout time.Duration) {
 	for deadline := time.Now().Add(timeout); ; {
-		w.ledger.add(w.receivers.Take())
-		if w.ledger.missing() == 0 || time.Now().After(deadline) || ctx.Err() != nil {
+		w.ledger.Add(w.receivers.Take())
+		if w.ledger.Missing() == 0 || time.Now().After(deadline) || ctx.Err() != nil {
 			break
 		}
 		sleepUntil(ctx, time.Now().Add(50*time.Millisecond))
 	}
 	// Wait for unexpected deliveries.
 	sleepUntil(ctx, time.Now().Add(200*time.Millisecond))
-	w.ledger.add(w.receivers.Take())
+	w.ledger.Add(w.receivers.Take())
 }
 
 // change is an acknowledged change.

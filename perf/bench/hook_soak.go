@@ -137,7 +137,7 @@ func (w *hookSetup) soak(ctx context.Context, name string) (row, error) {
 	quarters, err := w.watch(ctx, begin, end, func() {
 		mu.Lock()
 		defer mu.Unlock()
-		w.ledger.add(w.receivers.Take())
+		w.ledger.Add(w.receivers.Take())
 	})
 	running.Wait()
 	server1, err1 := w.srv.Process.CPU()
@@ -146,10 +146,10 @@ func (w *hookSetup) soak(ctx context.Context, name string) (row, error) {
 	}
 	res.elapsed, res.serverCPU, res.loadCPU = end.Sub(begin), server1-server0, process.OwnCPU()-own0
 	w.collect(ctx, hookTimeout)
-	res.addErrors(w.ledger.check())
-	for e, d := range w.ledger.due {
-		if r, ok := w.ledger.receipts[e]; ok && !d.acknowledged.Before(begin) {
-			res.latency.Add(r.At.Sub(d.acknowledged))
+	res.addErrors(w.ledger.Check())
+	for e, d := range w.ledger.Due {
+		if r, ok := w.ledger.Receipts[e]; ok && !d.Acknowledged.Before(begin) {
+			res.latency.Add(r.At.Sub(d.Acknowledged))
 		}
 	}
 	return w.soakRow(res, quarters), nil

@@ -85,8 +85,8 @@ func main() {
 		}
 		return
 	}
-	if len(os.Args) == 3 && os.Args[1] == bareHookCommand {
-		if err := runBareHooks(os.Args[2]); err != nil {
+	if len(os.Args) == 3 && os.Args[1] == limits.HookCommand {
+		if err := limits.RunHooks(os.Args[2]); err != nil {
 			fmt.Fprintln(os.Stderr, "bench: bare client:", err)
 			os.Exit(1)
 		}

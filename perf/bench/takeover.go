@@ -40,7 +40,7 @@ func (s *suite) measureTakeover(ctx context.Context, cluster *postgres.Cluster) 
 		return err
 	}
 	lost.Env = append(lost.Env, "CARDWALL_WEBHOOK_ALLOW=127.0.0.1", "CARDWALL_WEBHOOK_PACE=0")
-	w := &hookSetup{suite: s, srv: lost.another(), receivers: receiver.New(), ledger: newLedger()}
+	w := &hookSetup{suite: s, srv: lost.another(), receivers: receiver.New(), ledger: receiver.NewLedger()}
 	defer func() {
 		lost.Kill()
 		err = errors.Join(w.explain(err), w.close())
@@ -66,10 +66,10 @@ func (s *suite) measureTakeover(ctx context.Context, cluster *postgres.Cluster) 
 	w.expect(c.done)
 	w.collect(ctx, hookTimeout)
 	var longest time.Duration
-	for e, d := range w.ledger.due {
-		longest = max(longest, w.ledger.receipts[e].At.Sub(d.acknowledged))
+	for e, d := range w.ledger.Due {
+		longest = max(longest, w.ledger.Receipts[e].At.Sub(d.Acknowledged))
 	}
-	if n := w.ledger.missing(); n > 0 || c.errors > 0 || longest < time.Second { // without webhooks, a kill delays nothing
+	if n := w.ledger.Missing(); n > 0 || c.errors > 0 || longest < time.Second { // without webhooks, a kill delays nothing
 		return fmt.Errorf("%d deliveries are missing, %d changes failed, longest delay %v: %q", n, c.errors, longest, c.samples)
 	}
 	s.rows = append(s.rows, row{

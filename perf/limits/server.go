@@ -1,5 +1,6 @@
 // Package limits shows what the machine can do with little software. It contains a bare server, which only reads cards
-// and encodes them, and a SQLite database without a server. Benchmarks of Cardwall are compared with both.
+// and encodes them, a bare client, which sends requests like deliveries, and a SQLite database without a server.
+// Benchmarks of Cardwall are compared with them.
 package limits
 
 import (
