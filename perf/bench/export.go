@@ -25,8 +25,7 @@ const (
 	exportOpen  = 5_000 // number of open cards; the other cards are archived
 )
 
-// exportMemory is the goal for the peak of the server's own memory (RssAnon) during the export. RssAnon excludes mapped
-// files, which some kernels map in blocks of a megabyte.
+// exportMemory is the goal for the peak of the server's own memory during the export.
 const exportMemory = 100 << 20
 
 // measureExport exports the largest board from a server that has done nothing else.
@@ -77,12 +76,14 @@ func (s *suite) exportBoard(ctx context.Context, srv *installation, dir string) 
 		return err
 	}
 	s.progress("measuring %s", nameExport)
-	memory := watchMemory(srv.Process.PID())
+	var export discardWriter
 	start := time.Now()
-	export, err := download(ctx, srv, "/boards/"+boards[0].ID+"/export")
+	own, err := process.PeakMemory(srv.Process.PID(), func() (err error) {
+		export, err = download(ctx, srv, "/boards/"+boards[0].ID+"/export")
+		return err
+	})
 	took := time.Since(start)
-	own, watchErr := memory.stop()
-	if err := errors.Join(err, watchErr); err != nil {
+	if err != nil {
 		return err
 	}
 	if !strings.HasSuffix(export.tail, `"complete":true}`) || !strings.Contains(export.tail, `"cards":`+strconv.Itoa(exportCards)+",") {
@@ -98,44 +99,6 @@ func (s *suite) exportBoard(ctx context.Context, srv *installation, dir string) 
 		goals:  []goal{{"peak < " + megabytes(exportMemory), own < exportMemory}},
 	})
 	return nil
-}
-
-// memoryWatch measures the peak of a process's own memory.
-type memoryWatch struct {
-	done chan struct{}
-	peak chan int64
-	err  error // set before peak receives the result
-}
-
-// watchMemory reads the memory of a process every 20 ms until stop is called.
-func watchMemory(pid int) *memoryWatch {
-	w := &memoryWatch{done: make(chan struct{}), peak: make(chan int64, 1)}
-	go func() {
-		var peak int64
-		defer func() { w.peak <- peak }()
-		for tick := time.NewTicker(20 * time.Millisecond); ; {
-			now, err := process.Memory(pid, "RssAnon")
-			if err != nil {
-				w.err = err
-				return
-			}
-			peak = max(peak, now)
-			select {
-			case <-w.done:
-				tick.Stop()
-				return
-			case <-tick.C:
-			}
-		}
-	}()
-	return w
-}
-
-// stop ends the measurement and returns the peak in bytes.
-func (w *memoryWatch) stop() (int64, error) {
-	close(w.done)
-	peak := <-w.peak
-	return peak, w.err
 }
 
 // discardWriter counts the bytes that are written to it and keeps the last 512.

@@ -14,12 +14,12 @@ import (
 // Client sends requests to several servers. It is safe for concurrent use.
 type Client struct {
 	Token string
-	http  *http.Client
+	HTTP  *http.Client
 }
 
 // NewClient returns a client whose requests time out after the given duration.
 func NewClient(token string, timeout time.Duration) *Client {
-	return &Client{Token: token, http: &http.Client{Timeout: timeout, Transport: &http.Transport{MaxIdleConnsPerHost: 128,
+	return &Client{Token: token, HTTP: &http.Client{Timeout: timeout, Transport: &http.Transport{MaxIdleConnsPerHost: 128,
 		IdleConnTimeout: 20 * time.Second}}}
 }
 
@@ -57,16 +57,11 @@ func (c *Client) Send(ctx context.Context, method, addr, path, key string, body 
 	if !strings.HasPrefix(path, "/api/") {
 		path = "/api/public/v1" + path
 	}
-	r, err := http.NewRequestWithContext(ctx, method, "http://"+addr+path, bytes.NewReader(body))
-	if err != nil {
-		return err
-	}
-	r.Header.Set("Authorization", "Bearer "+c.Token)
-	r.Header.Set("Content-Type", "application/json")
+	header := http.Header{"Content-Type": {"application/json"}}
 	if key != "" {
-		r.Header.Set("Idempotency-Key", key)
+		header.Set("Idempotency-Key", key)
 	}
-	res, err := c.http.Do(r)
+	res, err := c.Open(ctx, method, "http://"+addr+path, header, bytes.NewReader(body), int64(len(body)))
 	if err != nil {
 		return err
 	}
@@ -75,11 +70,32 @@ func (c *Client) Send(ctx context.Context, method, addr, path, key string, body 
 	if err != nil {
 		return err
 	}
-	if res.StatusCode >= http.StatusMultipleChoices {
-		return StatusError{res.StatusCode, string(text[:min(len(text), 300)])}
-	}
 	if out == nil {
 		return nil
 	}
 	return json.Unmarshal(text, out)
+}
+
+// Open sends a request with the client's token and a body of the given size in bytes. It returns the response, whose
+// body the caller must close. If the status is 300 or higher, Open returns a StatusError. The header can be nil.
+func (c *Client) Open(ctx context.Context, method, url string, header http.Header, body io.Reader, size int64) (*http.Response, error) {
+	r, err := http.NewRequestWithContext(ctx, method, url, body)
+	if err != nil {
+		return nil, err
+	}
+	if header != nil {
+		r.Header = header
+	}
+	r.ContentLength = size
+	r.Header.Set("Authorization", "Bearer "+c.Token)
+	res, err := c.HTTP.Do(r)
+	if err != nil || res.StatusCode < http.StatusMultipleChoices {
+		return res, err
+	}
+	defer res.Body.Close()
+	text, err := io.ReadAll(io.LimitReader(res.Body, 300))
+	if err != nil {
+		return nil, err
+	}
+	return nil, StatusError{res.StatusCode, string(text)}
 }

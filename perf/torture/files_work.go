@@ -5,12 +5,10 @@ import (
 	"context"
 	cryptorand "crypto/rand"
 	"crypto/sha256"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
-	"mime/multipart"
 	"net/http"
 	"sync"
 	"time"
@@ -31,8 +29,6 @@ type fileWork struct {
 	*trialRun
 	Server *server.Server
 	client *fleet.Client
-	http   http.Client
-	token  string
 	list   string // id of the list of the cards
 
 	mu      sync.Mutex
@@ -80,8 +76,7 @@ func (t *trialRun) newFileWork(n *server.Server) (*fileWork, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := &fileWork{trialRun: t, Server: n, client: fleet.NewClient(p.Token, fleet.RequestTimeout), token: p.Token,
-		http: http.Client{Timeout: fleet.RequestTimeout, Transport: &http.Transport{MaxIdleConnsPerHost: 2 * fileWriters}}}
+	w := &fileWork{trialRun: t, Server: n, client: fleet.NewClient(p.Token, fleet.RequestTimeout)}
 	if err := start(t.ctx, n); err != nil {
 		return nil, err
 	}
@@ -178,27 +173,12 @@ func (w *fileWriter) add(s *sentFile) {
 
 // upload sends a file. It sets the id if the file is acknowledged.
 func (w *fileWriter) upload(ctx context.Context, s *sentFile, content []byte) error {
-	var body bytes.Buffer
-	form := multipart.NewWriter(&body)
-	part, err := form.CreateFormFile("file", s.name)
+	id, err := w.client.Attach(ctx, w.Server.Addr,
+		fleet.File{Card: s.card, Name: s.name, Content: bytes.NewReader(content), Size: int64(len(content))})
 	if err == nil {
-		_, err = part.Write(content)
+		s.id = id
 	}
-	if err := errors.Join(err, form.Close()); err != nil {
-		return err
-	}
-	text, err := w.request(ctx, "POST", "/cards/"+s.card+"/attachments", &body, http.Header{
-		"Content-Type": {form.FormDataContentType()}, "Idempotency-Key": {s.name},
-	})
-	if err != nil {
-		return err
-	}
-	var r fleet.Response
-	if err := json.Unmarshal(text, &r); err != nil {
-		return err
-	}
-	s.id = r.Data.ID
-	return nil
+	return err
 }
 
 // remove removes a file.
@@ -219,34 +199,16 @@ var errContent = errors.New("the content differs from what was sent")
 
 // read reads a file back. It returns errContent if the content is not that which was sent.
 func (w *fileWork) read(ctx context.Context, s *sentFile) error {
-	content, err := w.request(ctx, "GET", "/attachments/"+s.id+"/content", nil, nil)
+	res, err := w.client.Open(ctx, "GET", "http://"+w.Server.Addr+"/api/public/v1/attachments/"+s.id+"/content", nil, nil, 0)
+	if err != nil {
+		return err
+	}
+	defer res.Body.Close()
+	content, err := io.ReadAll(res.Body)
 	if err == nil && hashOf(content) != hashOf(s.content()) {
 		err = fmt.Errorf("attachment %s: %w", s.id, errContent)
 	}
 	return err
-}
-
-// request sends a request and returns the body of the response. The error for a status of 300 or higher is a
-// fleet.StatusError.
-func (w *fileWork) request(ctx context.Context, method, path string, body io.Reader, header http.Header) ([]byte, error) {
-	r, err := http.NewRequestWithContext(ctx, method, "http://"+w.Server.Addr+"/api/public/v1"+path, body)
-	if err != nil {
-		return nil, err
-	}
-	if header != nil {
-		r.Header = header
-	}
-	r.Header.Set("Authorization", "Bearer "+w.token)
-	res, err := w.http.Do(r)
-	if err != nil {
-		return nil, err
-	}
-	defer res.Body.Close()
-	text, err := io.ReadAll(res.Body)
-	if err == nil && res.StatusCode >= http.StatusMultipleChoices {
-		err = fleet.StatusError{Code: res.StatusCode, Text: string(text[:min(len(text), 300)])}
-	}
-	return text, err
 }
 
 // retry sends a request until it succeeds and reports whether it did. It gives up if the response is an error that is

@@ -8,7 +8,6 @@ import (
 	"io"
 	mathrand "math/rand/v2"
 	"net"
-	"net/http"
 	"net/url"
 	"path/filepath"
 	"slices"
@@ -264,28 +263,16 @@ func (g *greedy) search(ctx context.Context) {
 	}
 }
 
-// export exports the workspace and reads the response at 20 kB per second for up to 20 seconds.
+// export exports the workspace and reads the response at 20 kB per second until the request times out.
 func (g *greedy) export(ctx context.Context) {
-	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
-	defer cancel()
-	r, err := http.NewRequestWithContext(ctx, "GET", "http://"+g.node().Addr+"/api/public/v1/workspaces/"+g.person.Workspace+"/export", nil)
-	if err != nil {
-		return
-	}
-	r.Header.Set("Authorization", "Bearer "+g.person.Token)
-	res, err := http.DefaultTransport.RoundTrip(r)
-	if err == nil {
-		defer res.Body.Close()
-		if res.StatusCode >= http.StatusMultipleChoices {
-			err = fleet.StatusError{Code: res.StatusCode, Text: "export"}
-		}
-	}
+	res, err := g.Client.Open(ctx, "GET", "http://"+g.node().Addr+"/api/public/v1/workspaces/"+g.person.Workspace+"/export", nil, nil, 0)
 	if err != nil {
 		if g.shouldRetry(ctx, err) {
 			_ = fleet.Sleep(ctx, greedyPause)
 		}
 		return
 	}
+	defer res.Body.Close()
 	g.count("exports")
 	for err == nil && ctx.Err() == nil {
 		if _, err = io.CopyN(io.Discard, res.Body, 2000); err == nil {
