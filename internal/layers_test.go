@@ -98,7 +98,7 @@ var layers = []layer{
 	{"internal/pages", []string{"internal/asset"}, []string{"github.com/go-json-experiment/json"}, "it serves files and does " +
 		"not depend on their content"},
 	{"web", nothing, nothing, "it only embeds the built pages"},
-	{"perf/bench", []string{"perf/cli", "perf/client", "perf/compare", "perf/copies", "perf/document", "perf/folder",
+	{"perf/bench", []string{"perf/cli", "perf/client", "perf/compare", "perf/copies", "perf/document", "perf/fleet", "perf/folder",
 		"perf/histogram", "perf/limits", "perf/postgres", "perf/process", "perf/receiver", "perf/server", "perf/table"},
 		nil, "it measures the binary from outside, as a client would"},
 	{"perf/torture", []string{"perf/cli", "perf/client", "perf/fleet", "perf/histogram", "perf/postgres", "perf/process", "perf/server",

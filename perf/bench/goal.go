@@ -49,12 +49,16 @@ const (
 	nameOverloadRefused  = "overload, refused"
 	nameOverloadRecovery = "overload, recovery of reports"
 
-	nameExport = "export 200,000 cards"
+	nameExport      = "export 200,000 cards"
+	nameUpload      = "files, upload of 100 MB"
+	nameUploadParts = "files, upload of 100 MB in parts"
+	nameDownload    = "files, download of 100 MB"
 
 	nameNeighborIdle        = "neighbor, idle"
 	nameNeighborSearches    = "neighbor, 8 searches in 50,000 cards"
 	nameNeighborExports     = "neighbor, 8 exports at 100 kB/s"
 	nameNeighborSlowUploads = "neighbor, 200 slow uploads"
+	nameNeighborFiles       = "neighbor, 16 uploads of 10 MB"
 	nameNeighborBad         = "neighbor, 3 imports of 93 MB, last byte wrong"
 	nameNeighborCopy        = "neighbor, copy of 5,000 heavy cards"
 	nameNeighborImport      = "neighbor, import of 86 MB"

@@ -13,7 +13,8 @@
 //
 // The reports are measured with one client on a second server, with 100,000 cards imported from generated documents.
 // The export is measured on a third server with the largest board that the default limits allow: 5,000 open and 195,000
-// archived cards. Each of these servers is filled only if one of its benchmarks is requested.
+// archived cards. Each of these servers is filled only if one of its benchmarks is requested. Files of 100 MB are
+// uploaded and downloaded on a fourth server.
 //
 //	go run ./perf/bench -binary bin/cardwall
 //	go run ./perf/bench -only 'get_card|bare' -seconds 10
@@ -25,6 +26,7 @@
 //	go run ./perf/bench -only 'webhooks, takeover' -database postgres
 //	go run ./perf/bench -only soak -seconds 600
 //	go run ./perf/bench -only export
+//	go run ./perf/bench -only files,
 //	go run ./perf/bench -only neighbor
 //	go run ./perf/bench -only neighbor -database postgres
 //	go run ./perf/bench -only 'large, 8 greedy searches'

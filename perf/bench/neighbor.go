@@ -60,6 +60,7 @@ func neighborWorks() []neighborWork {
 		{nameNeighborSearches, needsCorpus, runSearches},
 		{nameNeighborExports, needsCorpus, runExports},
 		{nameNeighborSlowUploads, needsNothing, runSlowUploads},
+		{nameNeighborFiles, needsNothing, runUploads},
 		{nameNeighborBad, needsBad, runBadImports},
 		{nameNeighborCopy, needsHeavy, runCopies},
 		{nameNeighborImport, needsImport, runImports},
@@ -70,7 +71,7 @@ func neighborWorks() []neighborWork {
 type neighborhood struct {
 	srv        *installation
 	dir        string          // contains the files to import
-	greedy     []server.Person // the members of the neighbor's workspace
+	members    []server.Person // of the neighbor's workspace
 	bystanders []*bystander
 	heavy      string // id of the heavy board
 }
@@ -246,17 +247,16 @@ func (h *neighborhood) awaitCleanup(ctx context.Context) (took time.Duration, er
 // cancelJobs cancels the neighbor's unfinished jobs. It lists them on the server, because the neighbor may have been
 // interrupted before it received the id of a job.
 func (h *neighborhood) cancelJobs(ctx context.Context) error {
-	for _, p := range h.greedy {
-		c := h.client(p)
-		var jobs []neighborJob
-		if err := c.json(ctx, "GET", apiPath+"/workspaces/"+h.srv.workspace+"/jobs?limit=50", nil, &jobs); err != nil {
+	for _, p := range h.greedy() {
+		var jobs envelope[[]neighborJob]
+		if err := h.client(p).Do(ctx, "GET", h.srv.Addr, "/workspaces/"+h.srv.workspace+"/jobs?limit=50", "", nil, &jobs); err != nil {
 			return err
 		}
-		for _, j := range jobs {
+		for _, j := range jobs.Data {
 			if j.State != "queued" && j.State != "running" {
 				continue
 			}
-			if err := c.cancel(ctx, j.ID); err != nil {
+			if err := h.cancel(ctx, p, j.ID); err != nil {
 				return err
 			}
 		}
@@ -331,17 +331,20 @@ func replaceLast(path string, b byte) error {
 	return errors.Join(err, file.Close())
 }
 
-// preparePeople adds a second person to the neighbor's workspace, creates the bystanders, starts the server and fills
+// preparePeople adds people to the neighbor's workspace, creates the bystanders, starts the server and fills
 // the boards of the bystanders.
 func (h *neighborhood) preparePeople(ctx context.Context, s *suite) error {
-	second, err := h.srv.AddPerson(ctx, "Grete")
-	if err != nil {
-		return err
+	h.members = []server.Person{{ID: h.srv.owner, Workspace: h.srv.workspace, Token: h.srv.token}}
+	for _, name := range []string{"Grete", "Gerda", "Gero"} {
+		p, err := h.srv.AddPerson(ctx, name)
+		if err != nil {
+			return err
+		}
+		if err := h.srv.AddMember(ctx, h.srv.workspace, p); err != nil {
+			return err
+		}
+		h.members = append(h.members, p)
 	}
-	if err := h.srv.AddMember(ctx, h.srv.workspace, second); err != nil {
-		return err
-	}
-	h.greedy = []server.Person{{ID: h.srv.owner, Workspace: h.srv.workspace, Token: h.srv.token}, second}
 	for _, name := range bystanderNames() {
 		p, err := h.srv.AddPerson(ctx, name)
 		if err != nil {
@@ -355,6 +358,7 @@ func (h *neighborhood) preparePeople(ctx context.Context, s *suite) error {
 	for _, o := range h.bystanders {
 		o.fixture = s.newFixture(o.Token, o.Workspace, h.srv.Addr)
 		o.fixture.progress = func(string, ...any) {}
+		var err error
 		if o.board, err = o.fixture.board(ctx, "Own work", bystanderCards); err != nil {
 			return err
 		}
@@ -370,12 +374,12 @@ func (h *neighborhood) findHeavy(ctx context.Context) error {
 	if _, err := os.Stat(h.path("heavy.json")); err != nil {
 		return nil
 	}
-	c := h.client(h.greedy[0])
-	var boards []document.Name
-	if err := c.json(ctx, "GET", apiPath+"/boards?limit=200&workspaceId="+h.srv.workspace, nil, &boards); err != nil {
+	var boards envelope[[]document.Name]
+	path := "/boards?limit=200&workspaceId=" + h.srv.workspace
+	if err := h.client(h.members[0]).Do(ctx, "GET", h.srv.Addr, path, "", nil, &boards); err != nil {
 		return err
 	}
-	for _, b := range boards {
+	for _, b := range boards.Data {
 		if strings.HasPrefix(b.Name, "Heavy") {
 			h.heavy = b.ID
 			return nil

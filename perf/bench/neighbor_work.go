@@ -19,6 +19,7 @@ import (
 
 	"github.com/go-json-experiment/json"
 
+	"cardwall/perf/fleet"
 	"cardwall/perf/server"
 )
 
@@ -100,14 +101,8 @@ func (t *tally) summary() string {
 	return strings.Join(append(all, notes...), ", ")
 }
 
-// greedyClient sends the neighbor's requests.
-type greedyClient struct {
-	addr, token string
-	http        *http.Client
-}
-
 // client returns a client for a person. Its receive buffers are small, so that the server notices slow reading.
-func (h *neighborhood) client(p server.Person) *greedyClient {
+func (h *neighborhood) client(p server.Person) *fleet.Client {
 	dial := func(ctx context.Context, network, addr string) (net.Conn, error) {
 		conn, err := (&net.Dialer{}).DialContext(ctx, network, addr)
 		if err == nil {
@@ -115,83 +110,37 @@ func (h *neighborhood) client(p server.Person) *greedyClient {
 		}
 		return conn, err
 	}
-	return &greedyClient{h.srv.Addr, p.Token, &http.Client{Transport: &http.Transport{DialContext: dial, IdleConnTimeout: time.Second}}}
+	return &fleet.Client{Token: p.Token, HTTP: &http.Client{Transport: &http.Transport{DialContext: dial, IdleConnTimeout: time.Second}}}
 }
-
-// statusError is the error for an unexpected status.
-type statusError struct {
-	status int
-	text   string
-}
-
-func (e statusError) Error() string { return fmt.Sprintf("status %d: %s", e.status, e.text) }
 
 // refused reports whether err is a response with status 409, 429 or 503.
 func refused(err error) bool {
-	var e statusError
-	return errors.As(err, &e) && (e.status == http.StatusTooManyRequests || e.status == http.StatusServiceUnavailable ||
-		e.status == http.StatusConflict)
-}
-
-// send sends a request and returns the response. It returns a statusError if the status is 300 or higher.
-func (c *greedyClient) send(ctx context.Context, method, path string, body io.Reader, size int64) (*http.Response, error) {
-	r, err := http.NewRequestWithContext(ctx, method, "http://"+c.addr+path, body)
-	if err != nil {
-		return nil, err
-	}
-	r.ContentLength = size
-	r.Header.Set("Authorization", "Bearer "+c.token)
-	if method != "GET" {
-		r.Header.Set("Content-Type", "application/json")
-		r.Header.Set("Idempotency-Key", rand.Text())
-	}
-	res, err := c.http.Do(r)
-	if err != nil {
-		return nil, err
-	}
-	if res.StatusCode < http.StatusMultipleChoices {
-		return res, nil
-	}
-	defer res.Body.Close()
-	text, err := io.ReadAll(io.LimitReader(res.Body, 400))
-	if err != nil {
-		return nil, err
-	}
-	return nil, statusError{res.StatusCode, method + " " + path + ": " + string(text)}
-}
-
-// json sends a request and decodes the "data" of the response.
-func (c *greedyClient) json(ctx context.Context, method, path string, in, out any) error {
-	var body io.Reader
-	var size int64
-	if in != nil {
-		text, err := json.Marshal(in)
-		if err != nil {
-			return err
-		}
-		body, size = bytes.NewReader(text), int64(len(text))
-	}
-	res, err := c.send(ctx, method, path, body, size)
-	if err != nil {
-		return err
-	}
-	defer res.Body.Close()
-	envelope := struct {
-		Data any `json:"data"`
-	}{out}
-	return json.UnmarshalRead(res.Body, &envelope)
+	var e fleet.StatusError
+	return errors.As(err, &e) && (e.Code == http.StatusTooManyRequests || e.Code == http.StatusServiceUnavailable ||
+		e.Code == http.StatusConflict)
 }
 
 // cancel cancels a job.
-func (c *greedyClient) cancel(ctx context.Context, id string) error {
-	return c.json(ctx, "POST", apiPath+"/jobs/"+id+"/cancel", map[string]any{}, nil)
+func (h *neighborhood) cancel(ctx context.Context, p server.Person, id string) error {
+	return h.client(p).Do(ctx, "POST", h.srv.Addr, "/jobs/"+id+"/cancel", rand.Text(), map[string]any{}, nil)
 }
 
-// runParallel runs work n times concurrently, alternately as each member of the neighbor's workspace.
-func (h *neighborhood) runParallel(n int, work func(i int, p server.Person)) {
+// jsonHeader returns the header of a request with a JSON document.
+func jsonHeader() http.Header {
+	return http.Header{"Content-Type": {"application/json"}, "Idempotency-Key": {rand.Text()}}
+}
+
+// url returns the address of a path of the public API.
+func (h *neighborhood) url(path string) string { return "http://" + h.srv.Addr + apiPath + path }
+
+// greedy returns the two members of the neighbor's workspace who do most kinds of work.
+func (h *neighborhood) greedy() []server.Person { return h.members[:2] }
+
+// runParallel runs work n times concurrently, alternately as each of some people.
+func runParallel(n int, people []server.Person, work func(p server.Person)) {
 	var running sync.WaitGroup
 	for i := range n {
-		running.Go(func() { work(i, h.greedy[i%len(h.greedy)]) })
+		running.Go(func() { work(people[i%len(people)]) })
 	}
 	running.Wait()
 }
@@ -199,10 +148,10 @@ func (h *neighborhood) runParallel(n int, work func(i int, p server.Person)) {
 // runSearches runs several searches for the phrase at a time, and starts each again as soon as its response arrives.
 func runSearches(ctx context.Context, h *neighborhood, t *tally) {
 	t.markFirst()
-	h.runParallel(searchers, func(_ int, p server.Person) {
+	runParallel(searchers, h.greedy(), func(p server.Person) {
 		c := h.client(p)
 		for ctx.Err() == nil {
-			err := c.json(ctx, "GET", apiPath+"/search?q="+url.QueryEscape(phrase), nil, nil)
+			err := c.Do(ctx, "GET", h.srv.Addr, "/search?q="+url.QueryEscape(phrase), "", nil, nil)
 			switch {
 			case err == nil:
 				t.count("searches", 1)
@@ -219,10 +168,10 @@ func runSearches(ctx context.Context, h *neighborhood, t *tally) {
 // runExports exports the neighbor's workspace and reads the responses slowly.
 func runExports(ctx context.Context, h *neighborhood, t *tally) {
 	t.markFirst()
-	h.runParallel(exporters, func(_ int, p server.Person) {
+	runParallel(exporters, h.greedy(), func(p server.Person) {
 		c := h.client(p)
 		for ctx.Err() == nil {
-			res, err := c.send(ctx, "GET", apiPath+"/workspaces/"+h.srv.workspace+"/export", nil, 0)
+			res, err := c.Open(ctx, "GET", h.url("/workspaces/"+h.srv.workspace+"/export"), nil, nil, 0)
 			if err != nil {
 				if refused(err) {
 					t.count("refused", 1)
@@ -263,7 +212,7 @@ func readSlowly(ctx context.Context, r io.Reader) (n int64, err error) {
 // runSlowUploads uploads files at one byte per uploadInterval, and starts again after a refusal.
 func runSlowUploads(ctx context.Context, h *neighborhood, t *tally) {
 	t.markFirst()
-	h.runParallel(slowUploads, func(_ int, p server.Person) {
+	runParallel(slowUploads, h.greedy(), func(p server.Person) {
 		for ctx.Err() == nil {
 			status, err := uploadSlowly(ctx, h.srv.Addr, p, h.srv.workspace)
 			switch {
@@ -320,12 +269,12 @@ func importPath(workspace string) string {
 
 // runBadImports repeatedly imports a file whose last byte is wrong.
 func runBadImports(ctx context.Context, h *neighborhood, t *tally) {
-	h.runParallel(badImports, func(_ int, p server.Person) {
+	runParallel(badImports, h.greedy(), func(p server.Person) {
 		for ctx.Err() == nil {
 			_, err := h.upload(ctx, p, "bad.json")
-			var e statusError
+			var e fleet.StatusError
 			switch {
-			case errors.As(err, &e) && e.status == http.StatusBadRequest:
+			case errors.As(err, &e) && e.Code == http.StatusBadRequest:
 				t.count("read and rejected", 1)
 				t.markFirst()
 			case refused(err):
@@ -338,6 +287,11 @@ func runBadImports(ctx context.Context, h *neighborhood, t *tally) {
 			}
 		}
 	})
+}
+
+// envelope is a response of the API.
+type envelope[T any] struct {
+	Data T `json:"data"`
 }
 
 // neighborJob is the part of a job that the neighbor reads.
@@ -359,7 +313,7 @@ func (h *neighborhood) upload(ctx context.Context, p server.Person, name string)
 	if err != nil {
 		return nil, err
 	}
-	res, err := h.client(p).send(ctx, "POST", importPath(h.srv.workspace), file, info.Size())
+	res, err := h.client(p).Open(ctx, "POST", "http://"+h.srv.Addr+importPath(h.srv.workspace), jsonHeader(), file, info.Size())
 	if err != nil {
 		return nil, err
 	}
@@ -373,11 +327,9 @@ func jobOf(res *http.Response) (*neighborJob, error) {
 		_, err := io.Copy(io.Discard, res.Body)
 		return nil, err
 	}
-	var envelope struct {
-		Data neighborJob `json:"data"`
-	}
-	err := json.UnmarshalRead(res.Body, &envelope)
-	return &envelope.Data, err
+	var e envelope[neighborJob]
+	err := json.UnmarshalRead(res.Body, &e)
+	return &e.Data, err
 }
 
 // await waits until the job is done. If ctx ends first, it cancels the job.
@@ -390,11 +342,13 @@ func (h *neighborhood) await(ctx context.Context, p server.Person, t *tally, j *
 		t.note("job", fmt.Sprintf("the next at %d%%", 100*j.Done/max(j.Total, 1)))
 		sleepUntil(ctx, time.Now().Add(200*time.Millisecond))
 		if ctx.Err() != nil {
-			return c.cancel(context.WithoutCancel(ctx), j.ID)
+			return h.cancel(context.WithoutCancel(ctx), p, j.ID)
 		}
-		if err := c.json(context.WithoutCancel(ctx), "GET", apiPath+"/jobs/"+j.ID, nil, j); err != nil {
+		var found envelope[neighborJob]
+		if err := c.Do(context.WithoutCancel(ctx), "GET", h.srv.Addr, "/jobs/"+j.ID, "", nil, &found); err != nil {
 			return err
 		}
+		*j = found.Data
 	}
 	t.note("job", "")
 	return nil
@@ -402,7 +356,7 @@ func (h *neighborhood) await(ctx context.Context, p server.Person, t *tally, j *
 
 // runJobs starts one job after another and counts the completed jobs.
 func runJobs(ctx context.Context, h *neighborhood, t *tally, name string, start func(p server.Person) (*neighborJob, error)) {
-	p := h.greedy[0]
+	p := h.members[0]
 	for ctx.Err() == nil {
 		j, err := start(p)
 		if err == nil && j != nil {
@@ -436,7 +390,7 @@ func runCopies(ctx context.Context, h *neighborhood, t *tally) {
 		if err != nil {
 			return nil, err
 		}
-		res, err := h.client(p).send(ctx, "POST", apiPath+"/boards/"+h.heavy+"/copy", bytes.NewReader(text), int64(len(text)))
+		res, err := h.client(p).Open(ctx, "POST", h.url("/boards/"+h.heavy+"/copy"), jsonHeader(), bytes.NewReader(text), int64(len(text)))
 		if err != nil {
 			return nil, err
 		}

@@ -63,6 +63,9 @@ func (s *suite) run(ctx context.Context) error {
 	if err := s.measureExport(ctx); err != nil {
 		return err
 	}
+	if err := s.measureFiles(ctx); err != nil {
+		return err
+	}
 	if err := s.measureNeighbors(ctx); err != nil {
 		return err
 	}

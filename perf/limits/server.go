@@ -5,6 +5,7 @@ package limits
 
 import (
 	"context"
+	"crypto/sha256"
 	"database/sql"
 	"errors"
 	"fmt"
@@ -125,6 +126,7 @@ func StartServer(ctx context.Context, dir string, stopTimeout time.Duration) (*p
 //	/memory          50 cards, encoded from memory
 //	/rows?cursor=ID  the 50 cards after a card, read from SQLite; without a cursor, the first 50 cards
 //	/rows/{id}       one card, read from SQLite
+//	/file            a file; PUT hashes it, writes it to disk and syncs it
 func RunServer(addr, dir string) error {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, os.Interrupt)
 	defer stop()
@@ -164,6 +166,12 @@ func RunServer(addr, dir string) error {
 		}{card}, err)
 	})
 
+	file := filepath.Join(dir, "file")
+	mux.HandleFunc("GET /file", func(w http.ResponseWriter, r *http.Request) { http.ServeFile(w, r, file) })
+	mux.HandleFunc("PUT /file", func(w http.ResponseWriter, r *http.Request) {
+		respond(w, struct{}{}, writeFile(file, r.Body))
+	})
+
 	listener, err := net.Listen("tcp", addr)
 	if err != nil {
 		return fmt.Errorf("listen: %w", err)
@@ -177,6 +185,16 @@ func RunServer(addr, dir string) error {
 		return fmt.Errorf("serve: %w", err)
 	}
 	return nil
+}
+
+// writeFile hashes content, writes it to a file and syncs the file.
+func writeFile(path string, content io.Reader) error {
+	file, err := os.Create(path)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(file, io.TeeReader(content, sha256.New()))
+	return errors.Join(err, file.Sync(), file.Close())
 }
 
 // respond writes v as JSON with a Content-Length header. If err is not nil, it writes the error instead.
