@@ -7,9 +7,11 @@ import { createRequire } from "node:module";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import {
+  addPictures,
   dragCard,
   measureSync,
   openBoard,
+  openPictures,
   paintDashboard,
   paintDeliveries,
   paintFilter,
@@ -121,6 +123,14 @@ async function measure(browser, setup) {
         );
       }
     }
+  }
+  const pictures = "card with 50 pictures";
+  if (requested(pictures)) {
+    const card = await addPictures(browser, setup, setup.boards[1000], 50);
+    const opened = await repeat(() => openPictures(browser, setup, card));
+    const values = (name) => opened.map((o) => o[name]);
+    addRow(`${pictures}, thumbnails on the screen`, "ms", values("painted"), "< 1000");
+    addRow(`${pictures}, layout shift`, "", values("shift"), "<= 0");
   }
   for (const [name, run, goal] of [
     ["calendar, move before the response, painted", paintMoveInCalendar, "< 100"],

@@ -354,6 +354,83 @@ export async function measureSync(browser, setup, boardId, changes) {
   return times;
 }
 
+/** Creates a card with pictures of 3 megapixels on a board and returns its id. */
+export async function addPictures(browser, setup, boardId, pictures) {
+  const { page, context } = await visit(browser, setup, 0);
+  await page.goto(setup.url);
+  const card = await page.evaluate(
+    async ([boardId, pictures]) => {
+      const send = async (path, body, headers) => {
+        const response = await fetch(`/api/public/v1${path}`, {
+          method: body ? "POST" : "GET",
+          headers: { "Idempotency-Key": crypto.randomUUID(), ...headers },
+          body,
+        });
+        if (!response.ok) throw new Error(`${path}: ${await response.text()}`);
+        return (await response.json()).data;
+      };
+      const [list] = await send(`/boards/${boardId}/lists?limit=1`);
+      const { id } = await send(
+        "/cards",
+        JSON.stringify({ listId: list.id, title: "Pictures" }),
+        { "Content-Type": "application/json" },
+      );
+      const canvas = new OffscreenCanvas(2048, 1536);
+      const context = canvas.getContext("2d");
+      for (let n = 0; n < pictures; n++) {
+        context.fillStyle = `hsl(${n * 7} 60% 50%)`;
+        context.fillRect(0, 0, canvas.width, canvas.height);
+        for (let x = 0; x < 200; x++) {
+          context.fillStyle = `hsl(${x * 11} 60% 50% / 0.5)`;
+          context.fillRect((x * 83) % 2048, (x * 61 * (n + 1)) % 1536, 300, 200);
+        }
+        const form = new FormData();
+        const picture = await canvas.convertToBlob({ type: "image/jpeg" });
+        form.append("file", picture, `Picture ${n + 1}.jpg`);
+        await send(`/cards/${id}/attachments`, form);
+      }
+      return id;
+    },
+    [boardId, pictures],
+  );
+  await context.close();
+  return card;
+}
+
+/**
+ * Opens a card with pictures with an empty cache.
+ * @returns {Promise<{painted: number, shift: number}>}
+ *   painted: time until all thumbnails on the screen are painted;
+ *   shift: cumulative layout shift until then, which is 0 if nothing moved.
+ */
+export async function openPictures(browser, setup, card) {
+  const { page, context } = await visit(browser, setup, 0);
+  await page.addInitScript(() => {
+    globalThis.shift = 0;
+    new PerformanceObserver((list) => {
+      for (const entry of list.getEntries()) globalThis.shift += entry.value;
+    }).observe({ type: "layout-shift", buffered: true });
+  });
+  await page.goto(`${setup.url}/cards/${card}`, { waitUntil: "commit" });
+  const result = await page.waitForFunction(
+    () => {
+      const visible = [...document.querySelectorAll(".thumb img")].filter(
+        (img) => img.getBoundingClientRect().top < innerHeight,
+      );
+      const loaded = (img) => img.complete && img.naturalWidth > 0;
+      return (
+        visible.length > 0 &&
+        visible.every(loaded) && { painted: performance.now(), shift: globalThis.shift }
+      );
+    },
+    undefined,
+    { timeout: 60_000 },
+  );
+  const measured = await result.jsonValue();
+  await context.close();
+  return measured;
+}
+
 /** Opens an empty page in a new browser context in which the person is signed in. */
 async function visit(browser, setup, person) {
   const context = await browser.newContext({
