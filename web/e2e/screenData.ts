@@ -153,6 +153,7 @@ async function createData(): Promise<ScreenData> {
   const emptyBoard = await callAs<{ id: string }>(founder, 'POST', '/public/v1/boards', {
     workspaceId: foundersWorkspace.id,
     name: 'First board',
+    color: 'teal',
   })
   // Reuse records that another worker created, because their number is limited.
   type Named = { id: string; name: string }
