@@ -11,6 +11,7 @@ import (
 	"image/jpeg"
 	"image/png"
 	"io"
+	"runtime/debug"
 
 	"golang.org/x/image/draw"
 	"golang.org/x/image/math/f64"
@@ -24,8 +25,11 @@ const (
 	thumbnails = "thumbs/"
 	// maxPixels is the maximum number of pixels of a picture that is decoded.
 	maxPixels = 50_000_000
-	// maxMemory is the maximum memory in bytes for decoding and halving a picture.
-	maxMemory = 126_000_000
+	// maxMemory is the maximum memory in bytes for decoding and scaling a picture.
+	maxMemory = 120_000_000
+	// muchMemory is the memory in bytes that is freed as soon as a picture is scaled. Otherwise,
+	// the next one could be decoded before that.
+	muchMemory = 16_000_000
 	// maxScans is the maximum number of scans of a JPEG file that is decoded. Each scan can take
 	// as long as the whole picture, even if it consists of a few bytes. Cameras and
 	// programs write at most about 20.
@@ -102,8 +106,11 @@ func scaled(content io.ReadSeeker, side int) (out []byte, err error) {
 	if err != nil {
 		return nil, err
 	}
-	if max(shape.width, shape.height) <= side || !shape.affordable() {
+	if max(shape.width, shape.height) <= side || !shape.affordable(side) {
 		return nil, errUnscaled
+	}
+	if shape.memory(side) > muchMemory {
+		defer debug.FreeOSMemory()
 	}
 	source := &pictureReader{r: content, jpeg: shape.jpeg}
 	picture, _, err := image.Decode(source)
@@ -165,10 +172,17 @@ type shape struct {
 	perPixel      float64
 }
 
-// affordable reports whether a picture can be decoded within the limits.
-func (s shape) affordable() bool {
+// memory returns the memory in bytes for decoding a picture and scaling it to a side.
+func (s shape) memory(side int) float64 {
 	pixels := float64(s.width) * float64(s.height)
-	return pixels <= maxPixels && pixels*(s.perPixel+1) <= maxMemory // halving needs a quarter of the pixels, 4 bytes each
+	const perScaled = 4 // bytes for each pixel of a halved or scaled picture
+	halved := pixels / float64(int(1)<<(2*halvings(s.width, s.height, side)))
+	return pixels*s.perPixel + halved*perScaled + float64(side*side)*perScaled
+}
+
+// affordable reports whether a picture can be decoded and scaled to a side within the limits.
+func (s shape) affordable(side int) bool {
+	return float64(s.width)*float64(s.height) <= maxPixels && s.memory(side) <= maxMemory
 }
 
 // readShape reads the shape of a picture and rewinds content.
@@ -323,15 +337,43 @@ func orientationOf(segment []byte) int {
 	return 1
 }
 
-// halve halves a picture until its longer side is less than twice the given side. At half
-// size, the bilinear scaler averages squares of four pixels, and it needs little memory.
-func halve(p image.Image, side int) image.Image {
-	for max(p.Bounds().Dx(), p.Bounds().Dy()) >= 2*side {
-		half := image.NewRGBA(image.Rect(0, 0, max(1, p.Bounds().Dx()/2), max(1, p.Bounds().Dy()/2)))
-		draw.ApproxBiLinear.Scale(half, half.Bounds(), p, p.Bounds(), draw.Src, nil)
-		p = half
+// halvings returns how often a picture is halved before it is scaled to a side: until its
+// longer side is less than twice as long.
+func halvings(width, height, side int) (n int) {
+	for max(width, height)>>n >= 2*side {
+		n++
 	}
-	return p
+	return n
+}
+
+// halve halves a picture for a side. At half size, the bilinear scaler averages squares of four
+// pixels. halve does so in strips, which share their memory.
+func halve(p image.Image, side int) image.Image {
+	all := p.Bounds()
+	n := halvings(all.Dx(), all.Dy(), side)
+	if n == 0 {
+		return p
+	}
+	const rows = 16 // of the result, in a strip
+	strips := make([]*image.RGBA, n-1)
+	for i := range strips {
+		strips[i] = image.NewRGBA(image.Rect(0, 0, max(1, all.Dx()>>(i+1)), (rows+1)<<(n-1-i)))
+	}
+	out := image.NewRGBA(image.Rect(0, 0, max(1, all.Dx()>>n), max(1, all.Dy()>>n)))
+	for y := 0; y < out.Rect.Max.Y; y += rows {
+		to := image.Rect(0, y, out.Rect.Max.X, min(y+rows, out.Rect.Max.Y))
+		from, area := p, image.Rect(all.Min.X, all.Min.Y+y<<n, all.Max.X, all.Min.Y+to.Max.Y<<n)
+		if to.Max.Y == out.Rect.Max.Y { // the last strip
+			area.Max.Y = all.Max.Y
+		}
+		for _, strip := range strips {
+			half := image.Rect(0, 0, max(1, area.Dx()/2), max(1, area.Dy()/2))
+			draw.ApproxBiLinear.Scale(strip, half, from, area, draw.Src, nil)
+			from, area = strip, half
+		}
+		draw.ApproxBiLinear.Scale(out, to, from, area, draw.Src, nil)
+	}
+	return out
 }
 
 // turn scales a picture so that its longer side is at most the given side, and turns it
