@@ -267,8 +267,10 @@ export class BoardStore {
 
   /** Adds a file that this page has attached. The live stream does not report the page's own changes. */
   #attached = (attachment: Attachment): void => {
-    const { cardId } = attachment
+    const { cardId, id: attachmentId } = attachment
     if (!this.#server || attachment.boardId !== this.id) return
+    const operations = [operation('delete_attachment', { cardId, attachmentId })]
+    this.history.add({ text: `“${attachment.name}” attached`, operations })
     this.#countAttachmentChange(cardId)
     if (!this.#server.details.get(cardId)?.attachments) {
       // The number of attachments may already include this one.
