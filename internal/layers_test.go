@@ -79,6 +79,8 @@ var layers = []layer{
 		"it writes prepared changes and does not depend on operations"},
 	{"internal/hook", []string{"internal/backoff", "internal/board", "internal/store", "internal/trace"}, nil,
 		"it reads the outbox and calls no operation"},
+	{"internal/fetch", []string{"internal/attach", "internal/board", "internal/hook"}, nothing,
+		"it stores what it downloads and does not depend on why"},
 	{"internal/notify", []string{"internal/backoff", "internal/board", "internal/store", "internal/session"}, nil,
 		"it sends what is due and calls no operation"},
 	{"internal/ical", []string{"internal/board", "internal/filename", "internal/store", "internal/session"}, nil,

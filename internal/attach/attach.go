@@ -91,6 +91,15 @@ func (f *Files) store(ctx context.Context, caller board.Caller, organization str
 	})
 }
 
+// Receive stores the content that r returns until io.EOF as a blob of an organization, for
+// attachments that an import adds within store.RemovedLifetime. It returns an error and stores
+// nothing if the content is larger than limit, or if the organization's storage is full. If r
+// returns an error, Receive returns it. The caller must limit the number of concurrent calls.
+func (f *Files) Receive(ctx context.Context, caller board.Caller, organization string, limit board.Bytes,
+	r io.Reader) (*board.StoredFile, error) {
+	return f.store(ctx, caller, organization, limit, "", r)
+}
+
 // Import stores the content that r returns until io.EOF as a blob, for attachments that an
 // import adds within store.RemovedLifetime. It returns an error and stores nothing if the
 // content does not have the hash of the blob and the given size, or if the organization's
