@@ -208,18 +208,30 @@ func (tx *Tx) checkStorage(ctx context.Context) error {
 // CheckStorage returns a plan_limit error if n more bytes in an organization would exceed
 // the limit of its plan.
 func (v *View) CheckStorage(ctx context.Context, organizationID string, n board.Bytes) error {
-	var (
-		plan board.Plan
-		used board.Bytes
-	)
-	if _, err := v.one(ctx, "SELECT o.plan, "+organizationBytes+" FROM organizations o WHERE o.id = $1", []any{organizationID},
-		&plan, &used); err != nil {
-		return fmt.Errorf("read storage: %w", err)
+	plan, used, err := v.storage(ctx, organizationID)
+	if err != nil {
+		return err
 	}
 	if quota := v.db.storageQuota(plan); used+n > quota {
 		return storageFull(plan, quota, used)
 	}
 	return nil
+}
+
+// StorageLeft returns how many bytes an organization can add. It is negative if the
+// organization has more than its plan allows.
+func (v *View) StorageLeft(ctx context.Context, organizationID string) (board.Bytes, error) {
+	plan, used, err := v.storage(ctx, organizationID)
+	return v.db.storageQuota(plan) - used, err
+}
+
+// storage returns the plan of an organization and the storage that it uses.
+func (v *View) storage(ctx context.Context, organizationID string) (plan board.Plan, used board.Bytes, err error) {
+	if _, err = v.one(ctx, "SELECT o.plan, "+organizationBytes+" FROM organizations o WHERE o.id = $1", []any{organizationID},
+		&plan, &used); err != nil {
+		err = fmt.Errorf("read storage: %w", err)
+	}
+	return plan, used, err
 }
 
 // FileLimit returns the maximum size of a file in an organization.
