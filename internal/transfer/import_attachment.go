@@ -40,9 +40,21 @@ type wantedFile struct {
 // claimEvery is how long stored blobs without attachments are kept without another claim.
 const claimEvery = store.RemovedLifetime / 4
 
+// attachedFiles are the files of a document, which are stored between the first and the second
+// time that the document is read.
+type attachedFiles interface {
+	// store stores the files and calls progress with the number of files.
+	store(ctx context.Context, db *store.DB, caller board.Caller, progress Progress) error
+	// count returns how many different files were stored.
+	count() int
+}
+
+// count returns how many different files were stored.
+func (f *importedFiles) count() int { return len(f.wanted) }
+
 // store stores the content of all files. If it fails, some of them may have been stored.
 // These have no attachments and are removed later like those of interrupted uploads.
-func (f *importedFiles) store(ctx context.Context, db *store.DB, caller board.Caller) error {
+func (f *importedFiles) store(ctx context.Context, db *store.DB, caller board.Caller, progress Progress) error {
 	var now, claimed time.Time
 	for n, w := range f.wanted {
 		if err := db.Read(ctx, caller, func(v *store.View) error {
@@ -62,6 +74,7 @@ func (f *importedFiles) store(ctx context.Context, db *store.DB, caller board.Ca
 			return fmt.Errorf("store the attached file %q: %w", w.name, err)
 		}
 		f.stored[w.blob.Hash] = stored
+		progress(n+1, len(f.wanted))
 	}
 	f.complete = true
 	return nil

@@ -17,6 +17,7 @@ type File struct {
 	Caller      board.Caller
 	Open        func() io.Reader // returns a reader at the start of the file
 	Contents    Contents         // content of the attached files of a cardwall document; nil to skip these files
+	Downloads   Downloads        // downloads the attached files of a trello document; nil to make them links
 	Progress    Progress         // called a few times a second; may be nil
 	Queued      func(string)     // called with the id of the job that imports a large file; must start the job
 }
@@ -30,7 +31,14 @@ func (u *Importer) ImportFile(ctx context.Context, f File) (Report, error) {
 	if in.read, err = readerOf(f.Format); err != nil {
 		return Report{}, err
 	}
-	if f.Contents != nil && f.Format == "cardwall" {
+	switch {
+	case f.Downloads != nil && f.Format == "trello":
+		files := &downloadedFiles{downloads: f.Downloads}
+		in.files = files
+		in.read = func(ctx context.Context, d *store.Draft, r io.Reader, progress Progress) (Report, error) {
+			return importTrelloWith(ctx, d, r, progress, files)
+		}
+	case f.Contents != nil && f.Format == "cardwall":
 		files := &importedFiles{contents: f.Contents, stored: map[string]*board.StoredFile{}}
 		in.files = files
 		in.read = func(ctx context.Context, d *store.Draft, r io.Reader, progress Progress) (Report, error) {
@@ -59,7 +67,7 @@ func (u *Importer) ImportFile(ctx context.Context, f File) (Report, error) {
 		return Report{}, errors.New("the import was canceled")
 	}
 	if in.files != nil {
-		report.Files = len(in.files.wanted)
+		report.Files = in.files.count()
 	}
 	return report, nil
 }

@@ -1,6 +1,7 @@
 package transfer
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -30,12 +31,13 @@ type importRun struct {
 	workspaceID string
 	format      string
 	read        func(context.Context, *store.Draft, io.Reader, Progress) (Report, error)
-	files       *importedFiles   // the attached files; nil if they are skipped
+	files       attachedFiles    // the attached files; nil if they are skipped
 	key         string           // value of Idempotency-Key; empty for none
 	open        func() io.Reader // opens the received file
 	sum         []byte           // hash of the request
 	wait        time.Duration    // longest time to wait for the job
 	progress    progressCounter
+	withFiles   bool         // whether attached files were stored
 	jobID       string       // the job that this import queued, if any
 	queued      func(string) // called with the id of the queued job; may be nil
 }
@@ -64,7 +66,7 @@ func (in *importRun) run(ctx context.Context) (any, error) {
 		return nil, err
 	}
 	if in.files != nil {
-		if err := in.files.store(ctx, in.DB, in.caller); err != nil {
+		if err := in.files.store(ctx, in.DB, in.caller, in.filesStored); err != nil {
 			return nil, err
 		}
 	}
@@ -118,6 +120,23 @@ func (in *importRun) run(ctx context.Context) (any, error) {
 	return in.await(ctx, jobID)
 }
 
+// filesStored sets the progress while attached files are stored, from a quarter to three
+// quarters.
+func (in *importRun) filesStored(done, total int) {
+	in.withFiles = true
+	in.progress.set(total+2*done, 4*total)
+}
+
+// written sets the progress while records are written, up to the end.
+func (in *importRun) written(done, total int) {
+	all := cmp.Or(int(in.progress.total.Load()), total) // the total of a job also counts other records
+	from := all / 4                                     // the first quarter is for reading the file
+	if in.withFiles {
+		from = all / 4 * 3
+	}
+	in.progress.set(from+(all-from)*done/max(total, 1), all)
+}
+
 // draft reads the file from its beginning and calls part with each part of the
 // import.
 func (in *importRun) draft(ctx context.Context, progress Progress, part func(store.Part) error) (report Report, err error) {
@@ -166,7 +185,6 @@ func (in *importRun) queue(ctx context.Context, jobID string, total int) error {
 // await waits for a job. It returns the report if the job is done, or the job if
 // it has not ended in time or was canceled.
 func (in *importRun) await(ctx context.Context, jobID string) (any, error) {
-	total := int(in.progress.total.Load()) // a quarter of the progress is for reading the file
 	deadline := time.Now().Add(in.wait)
 	for {
 		var j board.Job
@@ -176,7 +194,7 @@ func (in *importRun) await(ctx context.Context, jobID string) (any, error) {
 		}); err != nil {
 			return nil, err
 		}
-		in.progress.set(total/4+total*3/4*j.Done/max(j.Total, 1), total)
+		in.written(j.Done, j.Total)
 		switch {
 		case j.State == board.JobDone:
 			return j.Report, nil
@@ -207,8 +225,7 @@ func (in *importRun) importDirectly(ctx context.Context) (report Report, err err
 			}
 			return err
 		}
-		progress := func(done, total int) { in.progress.set(total/4+done*3/4, total) }
-		if report, err = in.read(ctx, tx.NewDraft(w), in.open(), progress); err != nil {
+		if report, err = in.read(ctx, tx.NewDraft(w), in.open(), in.written); err != nil {
 			return err
 		}
 		if err := tx.Audit(ctx, auditName, in.workspaceID); err != nil {

@@ -1,6 +1,7 @@
 package transfer
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -28,7 +29,15 @@ const maxTrelloFile = 256 << 20
 //
 // If the file is not JSON, has values of a wrong type, or exceeds this server's
 // limits for a board, ImportTrello returns a fault before it adds anything.
+//
+// Attached files become links to where Trello stores them.
 func ImportTrello(ctx context.Context, d *store.Draft, r io.Reader, progress Progress) (Report, error) {
+	return importTrelloWith(ctx, d, r, progress, nil)
+}
+
+// importTrelloWith is ImportTrello with files that were downloaded, or without them if files
+// is nil.
+func importTrelloWith(ctx context.Context, d *store.Draft, r io.Reader, progress Progress, files *downloadedFiles) (Report, error) {
 	file, err := readTrello(r)
 	if err != nil {
 		return Report{}, err
@@ -39,11 +48,18 @@ func ImportTrello(ctx context.Context, d *store.Draft, r io.Reader, progress Pro
 		return Report{}, err
 	}
 	p := newPlan(file, members, planContext{w.ID, v.Caller().UserID, v.Limits(), v.Now(), d.NewID})
+	p.files = files
+	if files != nil {
+		files.begin(w.OrganizationID)
+	}
 	if err := p.build(); err != nil {
 		return Report{}, err
 	}
 	if err := p.write(ctx, d, progress); err != nil {
 		return Report{}, fmt.Errorf("import from Trello: %w", err)
+	}
+	if files != nil {
+		files.planned(d.Bytes())
 	}
 	return p.report, d.Flush(ctx)
 }
@@ -216,11 +232,12 @@ type trelloCard struct {
 	CardRole   present `json:"cardRole"`
 	Subscribed present `json:"subscribed"`
 	Cover      struct {
-		IDAttachment         present `json:"idAttachment"`
-		IDUploadedBackground present `json:"idUploadedBackground"`
-		Color                present `json:"color"`
+		IDAttachment         lenient[string] `json:"idAttachment"`
+		IDUploadedBackground present         `json:"idUploadedBackground"`
+		Color                present         `json:"color"`
 	} `json:"cover"`
-	Badges struct {
+	IDAttachmentCover lenient[string] `json:"idAttachmentCover"` // instead of cover in older files
+	Badges            struct {
 		Comments float64 `json:"comments"`
 		Votes    float64 `json:"votes"`
 	} `json:"badges"`
@@ -228,16 +245,28 @@ type trelloCard struct {
 
 // trelloAttachment is a link, or a file that Trello stores at a URL.
 type trelloAttachment struct {
-	ID       string `json:"id"`
-	Name     string `json:"name"`
-	URL      string `json:"url"`
-	Date     string `json:"date"`
-	IDMember string `json:"idMember"`
+	ID       string            `json:"id"`
+	Name     string            `json:"name"`
+	URL      string            `json:"url"`
+	Date     string            `json:"date"`
+	IDMember string            `json:"idMember"`
+	IsUpload present           `json:"isUpload"`
+	Bytes    lenient[*float64] `json:"bytes"` // size of a file
 }
 
 // isLink reports whether the attachment can be added as a link.
 func (a trelloAttachment) isLink() bool {
 	return board.IsLink(a.URL) && utf8.RuneCountInString(a.URL) <= board.LinkLength
+}
+
+// coverID returns the id of the attachment that is the card's cover, or "".
+func (c *trelloCard) coverID() string {
+	return cmp.Or(c.Cover.IDAttachment.value, c.IDAttachmentCover.value)
+}
+
+// hasCover reports whether the card has a cover of any kind.
+func (c *trelloCard) hasCover() bool {
+	return c.coverID() != "" || bool(c.Cover.IDUploadedBackground || c.Cover.Color)
 }
 
 type trelloChecklist struct {

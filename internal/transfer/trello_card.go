@@ -225,34 +225,6 @@ func (p *plan) addChecklist(c *plannedCard, k board.Checklist, items []board.Che
 	}
 }
 
-// planAttachments adds the links of the cards. A file becomes a link to where Trello stores
-// it.
-func (p *plan) planAttachments() {
-	for _, c := range p.cards {
-		for _, in := range c.source.Attachments.value {
-			a := in.value
-			switch {
-			case !a.isLink(): // keptText keeps the address
-				continue
-			case len(c.attachments) >= p.limits.Attachments:
-				p.report.note("Attachments over the limit for a card", c.Title)
-				continue
-			}
-			at, _ := p.instant(a.Date)
-			at = cmp.Or(at, instantOfID(a.ID, p.now), c.CreatedAt)
-			link := board.Attachment{CardID: c.ID, BoardID: c.BoardID, Name: a.URL, URL: &a.URL, CreatedAt: at, UpdatedAt: at}
-			if !board.Blank(a.Name) {
-				link.Name = p.title("attachment", a.Name)
-			}
-			link.Name = board.LinkName(link.Name)
-			if u := p.people.member(a.IDMember); u != nil {
-				link.CreatedBy = &u.ID
-			}
-			c.attachments = append(c.attachments, link)
-		}
-	}
-}
-
 // planComments adds the comments, oldest first.
 func (p *plan) planComments() {
 	comments := p.history.comments

@@ -30,6 +30,7 @@ type plan struct {
 	people  *people
 	history history
 	report  Report
+	files   *downloadedFiles // nil if attached files become links
 	board   board.Board
 	roles   map[string]board.Role // roles on the board, by user id
 	lists   []board.List

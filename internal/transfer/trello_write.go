@@ -29,13 +29,15 @@ func (p *plan) noteSkipped() {
 	for i := range f.CustomFields {
 		p.report.note("Custom fields, whose values are now in descriptions", f.CustomFields[i].Name)
 	}
+	covered := map[*trelloCard]bool{}
+	for _, c := range p.cards {
+		covered[c.source] = c.covered()
+	}
 	for _, skipped := range []struct {
 		what  string
 		count func(c *trelloCard) int
 	}{
-		{"Covers", func(c *trelloCard) int {
-			return countOf(c.Cover.IDAttachment || c.Cover.IDUploadedBackground || c.Cover.Color)
-		}},
+		{"Covers", func(c *trelloCard) int { return countOf(present(c.hasCover() && !covered[c])) }},
 		{"Stickers", func(c *trelloCard) int { return int(c.Stickers) }},
 		{"Votes", func(c *trelloCard) int { return max(int(c.IDMembersVoted), clampCount(c.Badges.Votes)) }},
 		{"Card templates, now cards", func(c *trelloCard) int { return countOf(c.IsTemplate) }},
@@ -129,7 +131,11 @@ func (p *plan) write(ctx context.Context, d *store.Draft, progress Progress) err
 			c.comments[n].ID = d.NewID("cmt_") // comments are listed in the order of their ids
 		}
 		for n := range c.attachments {
-			c.attachments[n].ID = d.NewID("att_") // attachments are listed in the order of their ids
+			a := &c.attachments[n]
+			a.ID = d.NewID("att_") // attachments are listed in the order of their ids
+			if a.Cover {
+				c.Cover = &board.Cover{AttachmentID: a.ID, Width: *a.Width, Height: *a.Height}
+			}
 		}
 		full := store.WholeCard{CardDetail: board.CardDetail{Card: c.Card, Checklists: c.checklists}, CommentList: c.comments,
 			AttachmentList: c.attachments}
