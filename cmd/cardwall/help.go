@@ -55,10 +55,10 @@ func flagHelp() kong.Vars {
 			"Set this only if all accounts at the provider have addresses of your organization, as in your tenant of Microsoft Entra ID.",
 		"help_smtp_url": "Mail server: smtp://user:password@host:port or smtps://…. Use the environment variable, because " +
 			"the URL contains a password (default: write emails to the outbox folder in the data folder).",
-		"help_webhook_allow": "Receivers to allow in addition to public https addresses: hosts, host:port, IP addresses or " +
-			"CIDRs, separated by commas. These receivers can also use http.",
-		"help_webhook_ca_file": "PEM file of certificate authorities to trust, in addition to the system's, for receivers " +
-			"and for client metadata documents.",
+		"help_webhook_allow": "Servers to call in addition to public https addresses, for webhooks and downloads: hosts, " +
+			"host:port, IP addresses or CIDRs, separated by commas. These servers can also use http.",
+		"help_webhook_ca_file": "PEM file of certificate authorities to trust, in addition to the system's, for webhooks, " +
+			"downloads and client metadata documents.",
 		"help_webhook_retry_pauses": "Pauses between the attempts of a delivery " +
 			"(default 30s,2m,10m,30m,1h,3h,6h,12h).",
 		"help_webhook_secret": "Signing secret, or two separated by a comma during a rotation. " +

@@ -11,16 +11,21 @@ import (
 	"cardwall/internal/hook"
 )
 
-// hookFlags holds the flags that configure webhook deliveries.
-type hookFlags struct {
-	WebhookAllow       []string `placeholder:"HOST[:PORT]" help:"${help_webhook_allow}"`
-	WebhookCAFile      string   `type:"path" placeholder:"FILE" help:"${help_webhook_ca_file}"`
-	WebhookRetryPauses string   `placeholder:"30s,2m,…" help:"${help_webhook_retry_pauses}"`
-	WebhookPace        float64  `default:"25" placeholder:"N" help:"Attempts per second to one receiver; 0 is unlimited (default ${default})."`
+// guardFlags holds the flags that decide which servers the program may call.
+type guardFlags struct {
+	WebhookAllow  []string `placeholder:"HOST[:PORT]" help:"${help_webhook_allow}"`
+	WebhookCAFile string   `type:"path" placeholder:"FILE" help:"${help_webhook_ca_file}"`
 }
 
-// guard returns the guard that checks the addresses of webhook receivers.
-func (f hookFlags) guard() (*hook.Guard, error) {
+// hookFlags holds the flags that configure webhook deliveries.
+type hookFlags struct {
+	guardFlags
+	WebhookRetryPauses string  `placeholder:"30s,2m,…" help:"${help_webhook_retry_pauses}"`
+	WebhookPace        float64 `default:"25" placeholder:"N" help:"Attempts per second to one receiver; 0 is unlimited (default ${default})."`
+}
+
+// guard returns the guard that checks the addresses of servers.
+func (f guardFlags) guard() (*hook.Guard, error) {
 	g, err := hook.NewGuard(hook.GuardOptions{Allow: f.WebhookAllow})
 	if err != nil {
 		return nil, fmt.Errorf("--webhook-allow: %w", err)
@@ -37,12 +42,20 @@ func (f hookFlags) hookOptions() (o hook.Options, err error) {
 	if o.Pauses, err = f.retryPauses(); err != nil {
 		return o, err
 	}
-	if f.WebhookCAFile != "" {
-		if o.Roots, err = authorities(f.WebhookCAFile); err != nil {
-			return o, fmt.Errorf("--webhook-ca-file: %w", err)
-		}
+	o.Roots, err = f.roots()
+	return o, err
+}
+
+// roots returns the certificate authorities to trust, or nil for those of the system.
+func (f guardFlags) roots() (*x509.CertPool, error) {
+	if f.WebhookCAFile == "" {
+		return nil, nil
 	}
-	return o, nil
+	pool, err := authorities(f.WebhookCAFile)
+	if err != nil {
+		return nil, fmt.Errorf("--webhook-ca-file: %w", err)
+	}
+	return pool, nil
 }
 
 func (f hookFlags) retryPauses() ([]time.Duration, error) {

@@ -3,6 +3,10 @@ package main
 import (
 	"bytes"
 	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -99,4 +103,49 @@ func (w *matchWriter) Write(p []byte) (int, error) {
 		w.matched()
 	}
 	return len(p), nil
+}
+
+// With --download, an import of a Trello board attaches files from servers that the setting of
+// webhooks allows, and prints progress.
+func TestImportDownloadsFiles(t *testing.T) {
+	t.Parallel()
+	c := cli{t, t.TempDir()}
+	shown := make(chan struct{}) // closed when progress was printed
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/39" {
+			<-shown
+		}
+		_, _ = io.WriteString(w, "the content of "+r.URL.Path)
+	}))
+	defer server.Close()
+	var files []string
+	for n := range 40 {
+		files = append(files, fmt.Sprintf(`{"id": "a%d", "name": "%[1]d.txt", "url": "%[2]s/%[1]d", "isUpload": true}`, n, server.URL))
+	}
+	document := `{"name": "Launch", "lists": [{"id": "l", "name": "To do"}], "cards": [{"id": "c", "idShort": 1, "idList": "l",
+		"name": "Venue", "attachments": [` + strings.Join(files, ",") + `]}]}`
+	c.must("user", "add", "--email", "ada@example.com", "--name", "Ada")
+	workspace := c.must("workspace", "add", "--owner", "ada@example.com", "--name", "Engines")
+	for _, run := range []struct {
+		flags []string
+		want  string
+	}{
+		{nil, "comments 0."},
+		{[]string{"--download"}, "(the address is not allowed), now links: 40"},
+		{[]string{"--download", "--webhook-allow", strings.TrimPrefix(server.URL, "http://")}, "Imported attached files: 40"},
+	} {
+		var out bytes.Buffer
+		stderr := &matchWriter{pattern: regexp.MustCompile(`[3-7]\d%`), matched: func() {}}
+		if strings.HasPrefix(run.want, "Imported") {
+			stderr.matched = sync.OnceFunc(func() { close(shown) })
+		}
+		args := append([]string{"import", "trello", "-", "--workspace", workspace, "--data", c.data}, run.flags...)
+		status := runUntil(t.Context(), args, strings.NewReader(document), &out, stderr)
+		if status != 0 || !strings.Contains(out.String(), run.want) {
+			t.Errorf("import %q: status %d, printed %q and %q, want %q", run.flags, status, out.String(), stderr.text.String(), run.want)
+		}
+	}
+	if out := c.must("doctor", "--all-files"); out != "No problems found." {
+		t.Errorf("doctor printed %q, want no problems", out)
+	}
 }

@@ -12,6 +12,7 @@ import (
 
 	"cardwall/internal/archive"
 	"cardwall/internal/board"
+	"cardwall/internal/fetch"
 	"cardwall/internal/job"
 	"cardwall/internal/store"
 	"cardwall/internal/transfer"
@@ -29,15 +30,35 @@ type importFlags struct {
 	As        string `placeholder:"EMAIL" help:"Person to import as (default: the owner of the workspace)."`
 }
 
-type importTrelloCommand struct{ importFlags }
+type importTrelloCommand struct {
+	importFlags
+	Download bool `help:"Download the attached files, if they are public."`
+	guardFlags
+}
 
 func (importTrelloCommand) Help() string {
 	return "Prints what was imported and what was skipped. An import does not send events.\n\n" +
-		"Example:\n  cardwall import trello board.json --workspace wsp_01jb2m3n4p5q6r7s8t9v0w1x2y"
+		"An attached file becomes a link to where Trello stores it. With --download, the file itself is attached if anyone " +
+		"can download it. Trello requires sign-in for the files of most boards; these stay links. Files are only downloaded " +
+		"from public https addresses and from servers that --webhook-allow lists.\n\n" +
+		"Examples:\n" +
+		"  cardwall import trello board.json --workspace wsp_01jb2m3n4p5q6r7s8t9v0w1x2y\n" +
+		"  cardwall import trello board.json --download --workspace wsp_01jb2m3n4p5q6r7s8t9v0w1x2y"
 }
 
 func (c *importTrelloCommand) Run(ctx context.Context, g *globals) error {
-	return c.run(ctx, g, "trello")
+	if !c.Download {
+		return c.run(ctx, g, "trello", nil)
+	}
+	var err error
+	o := fetch.Options{Log: g.log}
+	if o.Guard, err = c.guard(); err != nil {
+		return err
+	}
+	if o.Roots, err = c.roots(); err != nil {
+		return err
+	}
+	return c.run(ctx, g, "trello", &o)
 }
 
 type importCardwallCommand struct{ importFlags }
@@ -51,12 +72,13 @@ func (importCardwallCommand) Help() string {
 }
 
 func (c *importCardwallCommand) Run(ctx context.Context, g *globals) error {
-	return c.run(ctx, g, "cardwall")
+	return c.run(ctx, g, "cardwall", nil)
 }
 
-// run imports the file. Like a server, it imports a large file in short
-// transactions, so that a server on the same database can keep serving requests.
-func (c *importFlags) run(ctx context.Context, g *globals, format string) (err error) {
+// run imports the file, and downloads its attached files unless downloads is nil. Like a
+// server, it imports a large file in short transactions, so that a server on the same database
+// can keep serving requests.
+func (c *importFlags) run(ctx context.Context, g *globals, format string, downloads *fetch.Options) (err error) {
 	file, closeFile, err := c.open(g)
 	if err != nil {
 		return err
@@ -84,13 +106,20 @@ func (c *importFlags) run(ctx context.Context, g *globals, format string) (err e
 		}); err != nil {
 			return err
 		}
-		if packed != nil {
+		if packed != nil || downloads != nil {
 			files, closeFiles, openErr := g.openFiles(ctx, db)
 			if openErr != nil {
 				return openErr
 			}
 			defer func() { err = errors.Join(err, closeFiles()) }()
-			f.Contents = archive.Contents{Archive: packed, Files: files, Caller: f.Caller}
+			if packed != nil {
+				f.Contents = archive.Contents{Archive: packed, Files: files, Caller: f.Caller}
+			} else {
+				downloads.Files, downloads.Caller = files, f.Caller
+				fetcher := fetch.New(*downloads)
+				defer fetcher.Close()
+				f.Downloads = fetcher
+			}
 		}
 		report, err := g.importFile(ctx, db, f)
 		if err == nil {
