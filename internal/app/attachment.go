@@ -46,13 +46,18 @@ type DownloadAttachmentInput struct {
 // DownloadAttachment returns the content of an attached file.
 func DownloadAttachment(ctx context.Context, v *store.View, in DownloadAttachmentInput) (board.Content, error) {
 	a, err := v.Attachment(ctx, in.AttachmentID, board.View)
-	if err == nil && a.Kind != board.AttachedFile {
-		err = board.Invalid("The attachment is a link and has no content. Its url field is the address.")
-	}
 	if err != nil {
 		return board.Content{}, err
 	}
-	return board.Content{Blob: a.Blob, Name: a.Name, MediaType: *a.MediaType, At: a.CreatedAt, Scale: in.Size}, nil
+	return ContentOf(a, in.Size)
+}
+
+// ContentOf returns the content of an attached file, scaled to a size unless the size is "".
+func ContentOf(a board.Attachment, size board.PictureSize) (board.Content, error) {
+	if a.Kind != board.AttachedFile {
+		return board.Content{}, board.Invalid("The attachment is a link and has no content. Its url field is the address.")
+	}
+	return board.Content{Blob: a.Blob, Name: a.Name, MediaType: *a.MediaType, At: a.CreatedAt, Scale: size}, nil
 }
 
 // AddAttachmentInput is the input of AddAttachment.

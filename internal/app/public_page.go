@@ -29,14 +29,15 @@ func GetPublicPage(ctx context.Context, v *store.View, in BoardInput) (board.Pub
 // unchanged.
 type UpdatePublicPageInput struct {
 	BoardInput
-	On       *bool               `json:"on,omitempty" doc:"Whether the page is enabled. Confidential boards cannot have a public page." example:"true"`
-	Mode     *board.PublicMode   `json:"mode,omitempty" enum:"read,comment,submit" doc:"What guests may do. read: read the page. comment: read and comment. submit: read, comment and submit cards." example:"submit"`
-	ListID   op.Optional[string] `json:"listId,omitzero" maxLength:"64" doc:"The id of the list for cards submitted by guests; null for the first list that the page shows." example:"lst_01jb2m3n4p5q6r7s8t9v0w1x2y"`
-	AllLists *bool               `json:"allLists,omitempty" doc:"Whether the page shows every open list, including future ones." example:"false"`
-	Lists    *[]string           `json:"lists,omitempty" maxItems:"500" doc:"The ids of the lists that the page shows if allLists is false." example:"[\"lst_01jb2m3n4p5q6r7s8t9v0w1x2y\"]"`
-	Comments *bool               `json:"comments,omitempty" doc:"Whether the page shows comments. In the comment and submit modes, it also accepts them." example:"true"`
-	Names    *bool               `json:"names,omitempty" doc:"Whether the page shows the names of assignees and of members who comment." example:"false"`
-	Welcome  *string             `json:"welcome,omitempty" maxLength:"4000" doc:"The introduction at the top of the page, in Markdown." example:"Tell us what is missing."`
+	On          *bool               `json:"on,omitempty" doc:"Whether the page is enabled. Confidential boards cannot have a public page." example:"true"`
+	Mode        *board.PublicMode   `json:"mode,omitempty" enum:"read,comment,submit" doc:"What guests may do. read: read the page. comment: read and comment. submit: read, comment and submit cards." example:"submit"`
+	ListID      op.Optional[string] `json:"listId,omitzero" maxLength:"64" doc:"The id of the list for cards submitted by guests; null for the first list that the page shows." example:"lst_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+	AllLists    *bool               `json:"allLists,omitempty" doc:"Whether the page shows every open list, including future ones." example:"false"`
+	Lists       *[]string           `json:"lists,omitempty" maxItems:"500" doc:"The ids of the lists that the page shows if allLists is false." example:"[\"lst_01jb2m3n4p5q6r7s8t9v0w1x2y\"]"`
+	Comments    *bool               `json:"comments,omitempty" doc:"Whether the page shows comments. In the comment and submit modes, it also accepts them." example:"true"`
+	Names       *bool               `json:"names,omitempty" doc:"Whether the page shows the names of assignees and of members who comment." example:"false"`
+	Attachments *bool               `json:"attachments,omitempty" doc:"Whether the page shows covers, files and links of cards." example:"false"`
+	Welcome     *string             `json:"welcome,omitempty" maxLength:"4000" doc:"The introduction at the top of the page, in Markdown." example:"Tell us what is missing."`
 }
 
 // UpdatePublicPage changes, enables or disables the public page of a board. The
@@ -79,6 +80,7 @@ func (in *UpdatePublicPageInput) apply(ctx context.Context, tx *store.Tx, p *boa
 	set(in.AllLists, &p.AllLists)
 	set(in.Comments, &p.Comments)
 	set(in.Names, &p.Names)
+	set(in.Attachments, &p.Attachments)
 	set(in.Welcome, &p.Welcome)
 	if in.ListID.Set {
 		p.ListID = in.ListID.Value
@@ -132,6 +134,7 @@ func pageChanges(from, to board.PublicPageSettings) board.Changes {
 	board.Set(c, "lists", strings.Join(from.Lists, ","), strings.Join(to.Lists, ","))
 	board.Set(c, "comments", from.Comments, to.Comments)
 	board.Set(c, "names", from.Names, to.Names)
+	board.Set(c, "attachments", from.Attachments, to.Attachments)
 	board.Set(c, "welcome", from.Welcome, to.Welcome)
 	return c
 }

@@ -187,6 +187,7 @@ var samples = map[string]func(w *world) fields{
 	"renew_public_page":  onBoard(nil),
 	"get_guest_page":     func(w *world) fields { return fields{"key": w.publicKey()} },
 	"get_guest_card":     func(w *world) fields { return fields{"key": w.publicKey(), "number": 1} },
+	"get_guest_file":     (*world).guestFile,
 	"add_guest_comment":  func(w *world) fields { return w.asGuest(fields{"number": 1, "text": "When does it open?"}) },
 	"submit_guest_card": func(w *world) fields {
 		return w.asGuest(fields{"title": "A map of the venue", "description": "We did not find the entrance."})

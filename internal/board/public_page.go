@@ -12,17 +12,18 @@ const PublicPath = "/p/"
 // may do on it. Guests are people without an account. Confidential boards have no
 // public page.
 type PublicPageSettings struct {
-	BoardID   string     `json:"boardId" doc:"The id of the board." example:"brd_01jb2m3n4p5q6r7s8t9v0w1x2y"`
-	On        bool       `json:"on" doc:"Whether the page is enabled, as in the board's publicPage feature." example:"true"`
-	URL       *string    `json:"url" format:"uri" doc:"The URL of the page; null until the page is first enabled. Anyone who has the URL can open the page." example:"https://cardwall.example.com/p/MFRGGZDFMZTWQ2LKNNWG23TPOA"`
-	Mode      PublicMode `json:"mode" enum:"read,comment,submit" doc:"What guests may do. read: read the page. comment: read and comment. submit: read, comment and submit cards." example:"submit"`
-	ListID    *string    `json:"listId" doc:"The id of the list for cards submitted by guests; null for the first list that the page shows." example:"lst_01jb2m3n4p5q6r7s8t9v0w1x2y"`
-	AllLists  bool       `json:"allLists" doc:"Whether the page shows every open list, including future ones." example:"false"`
-	Lists     []string   `json:"lists" doc:"The ids of the lists that the page shows if allLists is false." example:"[\"lst_01jb2m3n4p5q6r7s8t9v0w1x2y\"]"`
-	Comments  bool       `json:"comments" doc:"Whether the page shows comments. In the comment and submit modes, it also accepts them." example:"true"`
-	Names     bool       `json:"names" doc:"Whether the page shows the names of assignees and of members who comment." example:"false"`
-	Welcome   string     `json:"welcome" doc:"The introduction at the top of the page, in Markdown." example:"Tell us what is missing."`
-	UpdatedAt *Instant   `json:"updatedAt" format:"date-time" doc:"When the page's settings last changed; null if they never have." example:"2026-03-02T09:00:00.000Z"`
+	BoardID     string     `json:"boardId" doc:"The id of the board." example:"brd_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+	On          bool       `json:"on" doc:"Whether the page is enabled, as in the board's publicPage feature." example:"true"`
+	URL         *string    `json:"url" format:"uri" doc:"The URL of the page; null until the page is first enabled. Anyone who has the URL can open the page." example:"https://cardwall.example.com/p/MFRGGZDFMZTWQ2LKNNWG23TPOA"`
+	Mode        PublicMode `json:"mode" enum:"read,comment,submit" doc:"What guests may do. read: read the page. comment: read and comment. submit: read, comment and submit cards." example:"submit"`
+	ListID      *string    `json:"listId" doc:"The id of the list for cards submitted by guests; null for the first list that the page shows." example:"lst_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+	AllLists    bool       `json:"allLists" doc:"Whether the page shows every open list, including future ones." example:"false"`
+	Lists       []string   `json:"lists" doc:"The ids of the lists that the page shows if allLists is false." example:"[\"lst_01jb2m3n4p5q6r7s8t9v0w1x2y\"]"`
+	Comments    bool       `json:"comments" doc:"Whether the page shows comments. In the comment and submit modes, it also accepts them." example:"true"`
+	Names       bool       `json:"names" doc:"Whether the page shows the names of assignees and of members who comment." example:"false"`
+	Attachments bool       `json:"attachments" doc:"Whether the page shows covers, files and links of cards." example:"false"`
+	Welcome     string     `json:"welcome" doc:"The introduction at the top of the page, in Markdown." example:"Tell us what is missing."`
+	UpdatedAt   *Instant   `json:"updatedAt" format:"date-time" doc:"When the page's settings last changed; null if they never have." example:"2026-03-02T09:00:00.000Z"`
 }
 
 // NewPublicPage returns the default settings: all lists are shown, and guests

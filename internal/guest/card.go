@@ -23,12 +23,13 @@ type GetCardInput struct {
 	CardNumberInput
 }
 
-// SharedCardDetail is a card with its description and comments.
+// SharedCardDetail is a card with its description, attachments and comments.
 type SharedCardDetail struct {
 	SharedCard
-	List        string          `json:"list" doc:"Name of the card's list." example:"Ideas"`
-	Description string          `json:"description" doc:"The card's description, in Markdown." example:"Two paragraphs, one picture."`
-	Thread      []SharedComment `json:"thread" doc:"The first 1,000 comments, oldest first; empty if the page does not show comments."`
+	List        string             `json:"list" doc:"Name of the card's list." example:"Ideas"`
+	Description string             `json:"description" doc:"The card's description, in Markdown." example:"Two paragraphs, one picture."`
+	Files       []SharedAttachment `json:"files" doc:"The files and links on the card, oldest first; empty if the page does not show attachments."`
+	Thread      []SharedComment    `json:"thread" doc:"The first 1,000 comments, oldest first; empty if the page does not show comments."`
 }
 
 // SharedComment is the part of a comment that guests see.
@@ -51,7 +52,17 @@ func GetCard(ctx context.Context, v *store.View, in GetCardInput) (SharedCardDet
 		return SharedCardDetail{}, err
 	}
 	out := SharedCardDetail{
-		SharedCard: sharedCard(card, p), List: list.Name, Description: *card.Description, Thread: []SharedComment{},
+		SharedCard: sharedCard(v, card, p), List: list.Name, Description: *card.Description, Files: []SharedAttachment{},
+		Thread: []SharedComment{},
+	}
+	if p.Attachments {
+		attachments, err := attachmentsOf(ctx, v, card)
+		if err != nil {
+			return out, err
+		}
+		for _, a := range attachments {
+			out.Files = append(out.Files, sharedAttachment(v, a))
+		}
 	}
 	if !p.Comments {
 		return out, nil

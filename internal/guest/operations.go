@@ -42,6 +42,10 @@ func AddOperations(r *op.Registry, l *Limiter) *op.Registry {
 	op.Query(r, "get_guest_card", "POST /public-page/card",
 		"Get a card on a public page, with its description and comments.",
 		GetCard, op.Guest, op.Before(l.beforeCard))
+	op.Contents(r, "get_guest_file", "GET /public-page/file",
+		"Get the content of an attached file on a public page. The key is a query parameter, so that "+
+			"browsers can show pictures. The log omits it.",
+		GetFile, op.Guest, op.Before(l.beforeFile))
 	op.Command(r, "add_guest_comment", "POST /public-page/comments",
 		"Comment on a card on a public page as a guest. The page must accept comments.",
 		Comment, op.Guest, op.Creates, op.Before(l.beforeComment))
@@ -93,6 +97,10 @@ func (l *Limiter) beforePage(_ context.Context, db *store.DB, caller board.Calle
 }
 
 func (l *Limiter) beforeCard(_ context.Context, db *store.DB, caller board.Caller, _ *GetCardInput) error {
+	return l.countView(db, caller)
+}
+
+func (l *Limiter) beforeFile(_ context.Context, db *store.DB, caller board.Caller, _ *GetFileInput) error {
 	return l.countView(db, caller)
 }
 

@@ -62,6 +62,8 @@ type SharedCard struct {
 	DueAt          *board.Instant  `json:"dueAt" format:"date-time" doc:"Due time; null if the card is due all day or has no due date." example:"2026-03-14T08:30:00.000Z"`
 	ChecklistItems board.ItemCount `json:"checklistItems" doc:"Progress of the checklists."`
 	Comments       *int            `json:"comments" doc:"Number of comments; null if the page does not show comments." example:"3"`
+	Attachments    *int            `json:"attachments" doc:"Number of files and links; null if the page does not show attachments." example:"2"`
+	Cover          *SharedCover    `json:"cover" doc:"The picture on the card's tile; null if there is none, or if the page does not show attachments."`
 	Assignees      []string        `json:"assignees" doc:"Names of the assignees; empty if the page does not show names." example:"[\"Ada Lovelace\"]"`
 }
 
@@ -106,7 +108,7 @@ func GetPage(ctx context.Context, v *store.View, in GetPageInput) (SharedPage, e
 	}
 	for _, c := range cards {
 		if i, ok := position[c.ListID]; ok {
-			shown.Lists[i].Cards = append(shown.Lists[i].Cards, sharedCard(c, p))
+			shown.Lists[i].Cards = append(shown.Lists[i].Cards, sharedCard(v, c, p))
 		}
 	}
 	out.Board = shown
@@ -150,7 +152,7 @@ func submissionList(p board.PublicPageSettings, lists []board.List) (board.List,
 }
 
 // sharedCard returns the part of a card that guests see.
-func sharedCard(c board.Card, p board.PublicPageSettings) SharedCard {
+func sharedCard(v *store.View, c board.Card, p board.PublicPageSettings) SharedCard {
 	out := SharedCard{
 		Number: c.Number, Title: c.Title, Done: c.Done, DueDate: c.DueDate, DueAt: c.DueAt,
 		ChecklistItems: c.ChecklistItems, Labels: make([]SharedLabel, len(c.Labels)), Assignees: []string{},
@@ -160,6 +162,12 @@ func sharedCard(c board.Card, p board.PublicPageSettings) SharedCard {
 	}
 	if p.Comments {
 		out.Comments = &c.Comments
+	}
+	if p.Attachments {
+		out.Attachments = &c.Attachments
+		if c.Cover != nil {
+			out.Cover = &SharedCover{fileOnPage(v, c.Cover.AttachmentID), c.Cover.Width, c.Cover.Height}
+		}
 	}
 	if p.Names {
 		for _, u := range c.Assignees {

@@ -23,20 +23,38 @@ func Contents[I any](r *Registry, name, route, text string, fn func(context.Cont
 func (o *Operation) HasContent() bool { return o.content != nil }
 
 // Content runs one call of an operation that returns the content of a file.
-func (e *Engine) Content(ctx context.Context, c Call) (content board.Content, err error) {
+func (e *Engine) Content(ctx context.Context, c Call) (board.Content, error) {
+	return e.watchedContent(ctx, c, e.prepare)
+}
+
+// ContentAgain is like Content, but does not run the part of the operation that precedes the
+// transaction. It checks whether the caller may still read a file that is being sent.
+func (e *Engine) ContentAgain(ctx context.Context, c Call) error {
+	_, err := e.watchedContent(ctx, c, func(context.Context, Call, any) error { return nil })
+	return err
+}
+
+// step is a part of a call that precedes the transaction. It gets the decoded input.
+type step func(ctx context.Context, c Call, in any) error
+
+func (e *Engine) watchedContent(ctx context.Context, c Call, prepare step) (content board.Content, err error) {
 	e.watched(ctx, c, func(ctx context.Context) (bool, error) {
-		content, err = e.readContent(ctx, c)
+		content, err = e.readContent(ctx, c, prepare)
 		return false, err
 	})
 	return content, err
 }
 
-func (e *Engine) readContent(ctx context.Context, c Call) (content board.Content, err error) {
+func (e *Engine) readContent(ctx context.Context, c Call, prepare step) (content board.Content, err error) {
 	if err := e.permit(ctx, c); err != nil {
 		return content, err
 	}
 	in, err := c.Operation.Input.decode(c.Arguments)
 	if err != nil {
+		return content, err
+	}
+	c.asGuest(in)
+	if err := prepare(ctx, c, in); err != nil {
 		return content, err
 	}
 	began, err := e.admission.enter(ctx, classOf(c.Operation))

@@ -170,12 +170,10 @@ func (e *Engine) do(ctx context.Context, c Call) (Response, error) {
 			return Response{}, err
 		}
 	}
-	if c.Operation.Audience == Guest {
-		if refusal != nil {
-			return Response{}, refusal // without a valid input, the owner of the idempotency key is unknown
-		}
-		c.Caller.Guest = &board.Guest{Key: board.SecretHash(in.(interface{ GuestKey() string }).GuestKey())}
+	if c.Operation.Audience == Guest && refusal != nil {
+		return Response{}, refusal // without a valid input, the owner of the idempotency key is unknown
 	}
+	c.asGuest(in)
 	for _, step := range []func(context.Context, Call, any) error{e.openPage, e.checkOutbound, e.prepare} {
 		if refusal == nil {
 			refusal = step(ctx, c, in)
@@ -190,6 +188,13 @@ func (e *Engine) do(ctx context.Context, c Call) (Response, error) {
 		return e.write(ctx, c, in)
 	}
 	return e.writeOnce(ctx, c, in, refusal)
+}
+
+// asGuest sets the credential of a guest, which is part of the input.
+func (c *Call) asGuest(in any) {
+	if c.Operation.Audience == Guest {
+		c.Caller.Guest = &board.Guest{Key: board.SecretHash(in.(interface{ GuestKey() string }).GuestKey())}
+	}
 }
 
 // prepare passes the file of the request to the input and runs the part of an operation that

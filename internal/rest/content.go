@@ -50,10 +50,12 @@ func (h *handler) content(w http.ResponseWriter, r *http.Request, call op.Call) 
 	header.Set("Cache-Control", "private, no-cache") // the browser may store it, but must revalidate it before each use
 	header.Set("ETag", `"`+content.Blob.Hash+string(content.Scale)+`"`)
 	recheck := func() error {
-		if err := h.Gate.Reauthenticate(r); err != nil {
-			return err
+		if !call.Operation.Audience.NeedsNoAccount() {
+			if err := h.Gate.Reauthenticate(r); err != nil {
+				return err
+			}
 		}
-		if _, err := h.Engine.Content(r.Context(), call); !board.IsCode(err, board.CodeUnavailable) {
+		if err := h.Engine.ContentAgain(r.Context(), call); !board.IsCode(err, board.CodeUnavailable) {
 			return err
 		}
 		return nil // it is checked again soon

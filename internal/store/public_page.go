@@ -7,25 +7,26 @@ import (
 	"cardwall/internal/board"
 )
 
-const publicPageSelect = "SELECT p.board_id, p.secret, p.mode, p.list_id, p.all_lists, p.lists, p.comments, p.names, p.welcome, " +
-	"p.updated_at FROM public_pages p "
+const publicPageSelect = "SELECT p.board_id, p.secret, p.mode, p.list_id, p.all_lists, p.lists, p.comments, p.names, p.attachments, " +
+	"p.welcome, p.updated_at FROM public_pages p "
 
 // publicPageScan collects the columns of a row of public_pages.
 type publicPageScan struct {
-	page                      board.PublicPageSettings
-	secret                    []byte
-	lists                     string
-	allLists, comments, names int64
+	page                                   board.PublicPageSettings
+	secret                                 []byte
+	lists                                  string
+	allLists, comments, names, attachments int64
 }
 
 func (s *publicPageScan) dest() []any {
 	p := &s.page
-	return []any{&p.BoardID, &s.secret, &p.Mode, &p.ListID, &s.allLists, &s.lists, &s.comments, &s.names, &p.Welcome, &p.UpdatedAt}
+	return []any{&p.BoardID, &s.secret, &p.Mode, &p.ListID, &s.allLists, &s.lists, &s.comments, &s.names, &s.attachments,
+		&p.Welcome, &p.UpdatedAt}
 }
 
 func (s *publicPageScan) result() board.PublicPageSettings {
 	p := s.page
-	p.AllLists, p.Comments, p.Names = s.allLists != 0, s.comments != 0, s.names != 0
+	p.AllLists, p.Comments, p.Names, p.Attachments = s.allLists != 0, s.comments != 0, s.names != 0, s.attachments != 0
 	p.Lists = strings.FieldsFunc(s.lists, func(c rune) bool { return c == ',' })
 	return p
 }
@@ -108,10 +109,10 @@ func (tx *Tx) SetPublicPage(ctx context.Context, p *board.PublicPageSettings, re
 	now := tx.now
 	p.UpdatedAt = &now
 	settings := []any{p.BoardID, string(p.Mode), p.ListID, flag(p.AllLists), strings.Join(p.Lists, ","), flag(p.Comments),
-		flag(p.Names), p.Welcome, int64(now)}
+		flag(p.Names), p.Welcome, int64(now), flag(p.Attachments)}
 	if p.URL != nil && !renew {
 		return tx.exec(ctx, "UPDATE public_pages SET mode = $2, list_id = $3, all_lists = $4, lists = $5, comments = $6, names = $7, "+
-			"welcome = $8, updated_at = $9 WHERE board_id = $1", settings...)
+			"welcome = $8, updated_at = $9, attachments = $10 WHERE board_id = $1", settings...)
 	}
 	key := board.NewSecret()
 	sealed, err := tx.sealed(ctx, PageSealContext(p.BoardID), []byte(key))
@@ -121,9 +122,10 @@ func (tx *Tx) SetPublicPage(ctx context.Context, p *board.PublicPageSettings, re
 	url := tx.publicAddress(key)
 	p.URL = &url
 	return tx.exec(ctx, `INSERT INTO public_pages (board_id, mode, list_id, all_lists, lists, comments, names, welcome,
-		updated_at, hash, secret)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) ON CONFLICT (board_id) DO UPDATE
+		updated_at, attachments, hash, secret)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) ON CONFLICT (board_id) DO UPDATE
 		SET mode = excluded.mode, list_id = excluded.list_id,
 		all_lists = excluded.all_lists, lists = excluded.lists, comments = excluded.comments, names = excluded.names, welcome = excluded.welcome,
-		updated_at = excluded.updated_at, hash = excluded.hash, secret = excluded.secret`, append(settings, board.SecretHash(key), sealed)...)
+		updated_at = excluded.updated_at, attachments = excluded.attachments, hash = excluded.hash,
+		secret = excluded.secret`, append(settings, board.SecretHash(key), sealed)...)
 }
