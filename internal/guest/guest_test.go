@@ -133,7 +133,7 @@ func TestGuestsReachOnlyThePage(t *testing.T) {
 // only if the page shows names. Signed-in people are guests on the page too.
 func TestGuestResponsesHideIdentities(t *testing.T) {
 	t.Parallel()
-	anyID := regexp.MustCompile(`\b(org|wsp|brd|lst|crd|usr|lbl|chk|chi|cmt|act|whk|itg|tok|req|ses)_`)
+	anyID := regexp.MustCompile(`\b(org|wsp|brd|lst|crd|usr|lbl|chk|chi|cmt|act|att|whk|itg|tok|req|ses)_`)
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
 		w := newWorld(s)
 		bob := s.Person("Bob").Joins(w.workspace, board.WorkspaceMember)
