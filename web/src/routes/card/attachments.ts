@@ -13,8 +13,8 @@ export const isPicture = (a: Attachment): a is Picture => a.width !== null && a.
 const shownTypes = ['application/pdf', 'video/mp4', 'video/webm', 'text/plain', 'image/avif']
 
 /** Reports whether an attachment opens in a new tab. Pictures open in the viewer, and other files are downloaded. */
-export const opensInTab = (a: Attachment): boolean =>
-  a.kind === 'link' || (!isPicture(a) && shownTypes.includes(a.mediaType ?? ''))
+export const opensInTab = (a: Pick<Attachment, 'url' | 'mediaType' | 'width'>): boolean =>
+  a.url !== null || (a.width === null && shownTypes.includes(a.mediaType ?? ''))
 
 /** Returns the URL of a link, or of the content of a file. */
 export const addressOf = (a: Attachment): string => a.url ?? contentUrl(a.id)

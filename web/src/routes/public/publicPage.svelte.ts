@@ -3,6 +3,7 @@ import createClient from 'openapi-fetch'
 import { ApiError, data, reason } from '../../api/client'
 import type { paths, SharedBoard, SharedCardDetail, SubmittedCard } from '../../api/contract'
 import { send } from '../../api/send'
+import type { PictureSize } from '../../lib/contentUrl'
 import { randomId } from '../../lib/id'
 
 // Sends no cookies, because people who are signed in are guests here too.
@@ -71,6 +72,12 @@ export class SharedPage {
 
   card(number: number): Promise<SharedCardDetail> {
     return data(client.POST('/public-page/card', { body: { key: this.key, number } }))
+  }
+
+  /** Returns the URL of a file on a card, or of a scaled picture if `size` is given. */
+  fileUrl(number: number, file: string, size?: PictureSize): string {
+    const query = new URLSearchParams({ key: this.key, number: String(number), file, ...(size && { size }) })
+    return `/api/app/v1/public-page/file?${query}`
   }
 
   comment(draft: Draft, number: number, text: string, attempt: string): Promise<unknown> {
