@@ -1,7 +1,20 @@
 // The public page of a board: an admin turns it on, and a guest in another browser reads, comments and submits
 // cards.
 import type { Page } from '@playwright/test'
-import { callApi, axe, expect, shortenPauses, waitUntilSaved, tabTo, test, type World } from './fixtures'
+import {
+  callApi,
+  axe,
+  cookiesOf,
+  expect,
+  expectAccessible,
+  send,
+  server,
+  shortenPauses,
+  waitUntilSaved,
+  tabTo,
+  test,
+  type World,
+} from './fixtures'
 
 /** Turns on the public page through the API, and returns its path. */
 async function turnOnPublicPage(page: Page, world: World, settings: object): Promise<string> {
@@ -158,4 +171,74 @@ test('a signed-in person is a guest on the page too', async ({ page, world }) =>
         .join(' '),
     ),
   ).not.toMatch(/BoardRoute|CardSheet/)
+})
+
+/** Attaches a file to the card One, and returns its ID. */
+async function attach(page: Page, world: World, name: string, content: Buffer): Promise<string> {
+  const form = new FormData()
+  form.append('file', new Blob([new Uint8Array(content)]), name)
+  const headers = { Origin: server().url, Cookie: await cookiesOf(page) }
+  const response = await send(`/api/public/v1/cards/${world.cards.One}/attachments`, { headers, body: form })
+  return ((await response.json()) as { data: { id: string } }).data.id
+}
+
+// Takes more than five seconds, because it checks accessibility several times.
+test('guests see covers and files, and download them, only if the page shows them', async ({
+  page,
+  world,
+  newSignedOutPage,
+}) => {
+  test.slow()
+  const path = await turnOnPublicPage(page, world, { mode: 'read' })
+  const dialog = await openSettings(page, world)
+  const picture = await dialog.screenshot({ type: 'png' })
+  const coverId = await attach(page, world, 'Stage.png', picture)
+  await callApi(page, 'PATCH', `/public/v1/attachments/${coverId}`, { cover: true })
+  await attach(page, world, 'Plan.html', Buffer.from('<!doctype html><script>document.title = "run"</script>'))
+  await attach(page, world, 'Notes.txt', Buffer.from('The venue is ours.'))
+  await world.post(`/cards/${world.cards.One}/attachments`, { url: 'https://example.com/brief', name: 'Brief' })
+
+  const guest = await newSignedOutPage()
+  await guest.goto(path)
+  const tile = guest.getByRole('link', { name: /One/ })
+  await expect(tile).toBeVisible()
+  await expect(tile.locator('img')).toHaveCount(0)
+  await expect(tile).not.toContainText('attachments')
+
+  const shown = dialog.getByRole('switch', { name: /^Show attached files/ })
+  await expect(shown).not.toBeChecked()
+  await shown.check()
+  await waitUntilSaved(page)
+  await expect
+    .poll(() => callApi<{ attachments: boolean }>(page, 'GET', `/app/v1/boards/${world.boardId}/public-page`))
+    .toMatchObject({ attachments: true })
+  await guest.reload()
+  const width = (image: Element) => (image as HTMLImageElement).naturalWidth
+  await expect.poll(() => tile.locator('img').evaluate(width)).toBeGreaterThan(100)
+  await expect(tile).toContainText('4 attachments')
+  await expectAccessible(guest)
+
+  await tile.click()
+  const files = guest.getByRole('region', { name: 'Attachments' })
+  await expect.poll(() => files.locator('img').evaluate(width)).toBeGreaterThan(100)
+  await expect(files.getByRole('link', { name: /^Brief/ })).toHaveAttribute('rel', 'noopener noreferrer nofollow')
+  await expect(files.getByRole('link', { name: /^Plan\.html/ })).toHaveCount(0)
+  await expectAccessible(guest)
+  for (const name of ['Stage.png', 'Plan.html', 'Notes.txt']) {
+    const download = guest.waitForEvent('download')
+    await files.getByRole('link', { name: `Download ${name}` }).click()
+    expect((await download).suggestedFilename()).toBe(name)
+  }
+  const tab = guest.waitForEvent('popup')
+  await files.getByRole('link', { name: /^Stage\.png \(opens/ }).click()
+  await expect((await tab).locator('img')).toBeVisible()
+  const source = (await files.locator('img').getAttribute('src'))!
+  expect((await guest.request.get(source)).status()).toBe(200)
+
+  await shown.uncheck()
+  await expect.poll(async () => (await guest.request.get(source)).status()).toBe(404)
+  await guest.reload()
+  await expect(guest.getByRole('heading', { level: 3, name: 'One' })).toBeVisible()
+  await expect(files).toHaveCount(0)
+  await expect(tile.locator('img')).toHaveCount(0)
 })
