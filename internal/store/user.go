@@ -58,7 +58,7 @@ func (tx *Tx) InsertUser(ctx context.Context, u *board.User, passwordHash string
 func (tx *Tx) DeleteUser(ctx context.Context, userID string) error {
 	tx.regrant(userID)
 	for _, table := range []string{"sessions", "passkeys", "identities", "account_secrets",
-		"notification_settings", "card_watches", "calendar_feeds", "known_devices"} {
+		"notification_settings", "card_watches", "calendar_feeds", "known_devices", "avatars"} {
 		if err := tx.exec(ctx, "DELETE FROM "+table+" WHERE user_id = $1", userID); err != nil {
 			return err
 		}
@@ -69,7 +69,7 @@ func (tx *Tx) DeleteUser(ctx context.Context, userID string) error {
 		"FROM notifications WHERE user_id = $1 LIMIT $2))", userID, maxDeletedNotifications); err != nil {
 		return err
 	}
-	n, err := tx.affected(ctx, "UPDATE users SET deleted_at = $1, email = NULL, password_hash = NULL, name = 'Deleted user' "+
+	n, err := tx.affected(ctx, "UPDATE users SET deleted_at = $1, email = NULL, password_hash = NULL, name = 'Deleted user', avatar = NULL "+
 		"WHERE id = $2 AND deleted_at IS NULL", int64(tx.now), userID)
 	if err == nil && n == 0 {
 		err = board.NotFound()
