@@ -1,6 +1,7 @@
 package attach
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -178,10 +179,14 @@ func (f *Files) keep(ctx context.Context, caller board.Caller, received string, 
 	return f.Blobs.Move(ctx, received, blobName(s.Blob))
 }
 
-// Open opens the content of a file, and returns its media type. If c asks for a smaller
+// Open opens the content of a file, and returns its media type. If c is a picture that is not
+// stored as a blob, Open reads it from c. If c asks for a smaller
 // picture, Open scales it. Open returns an error if the storage is unavailable or the blob
 // is missing.
 func (f *Files) Open(ctx context.Context, c board.Content) (content io.ReadSeekCloser, mediaType string, err error) {
+	if c.Picture != nil {
+		return picture{bytes.NewReader(c.Picture.Content)}, c.Picture.MediaType, nil
+	}
 	if c.Scale != "" && decodable(c.MediaType) {
 		content, err = f.openScaled(ctx, c.Blob, c.Scale)
 		if err == nil {
@@ -196,6 +201,12 @@ func (f *Files) Open(ctx context.Context, c board.Content) (content io.ReadSeekC
 	content, err = f.Blobs.Open(ctx, blobName(c.Blob))
 	return content, c.MediaType, storageFault(err)
 }
+
+// picture is an open picture that is not stored as a blob.
+type picture struct{ *bytes.Reader }
+
+// Close implements io.Closer.
+func (picture) Close() error { return nil }
 
 // scaledType returns the media type of a scaled picture. It returns errUnscaled if the
 // picture could not be decoded.

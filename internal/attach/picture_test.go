@@ -109,14 +109,20 @@ func TestPicturesAreScaled(t *testing.T) {
 	}
 }
 
+// declare makes the header of a PNG file say that the picture has a different size.
+func declare(file []byte, width, height uint32) {
+	binary.BigEndian.PutUint32(file[16:], width)
+	binary.BigEndian.PutUint32(file[20:], height)
+	binary.BigEndian.PutUint32(file[29:], crc32.ChecksumIEEE(file[12:29]))
+}
+
 // A picture that cannot be decoded, or that would need too much memory, is treated like any
 // other file.
 func TestMalformedPicturesAreFiles(t *testing.T) {
 	t.Parallel()
 	p := newPlace(apptest.New(t, t.TempDir()+"/cardwall.db", apptest.Options{}), board.PlanTeam)
 	large := photo(t, 40, 30, false)
-	copy(large[16:], "\x00\x00\x4e\x20\x00\x00\x4e\x20") // says that it has 20,000 × 20,000 pixels
-	binary.BigEndian.PutUint32(large[29:], crc32.ChecksumIEEE(large[12:29]))
+	declare(large, 20_000, 20_000)
 	whole := photo(t, 1000, 500, false)
 	for name, content := range map[string][]byte{
 		"bomb.png": large, "truncated.png": whole[:len(whole)/2], "header.png": whole[:20], "jpeg.jpg": []byte("\xff\xd8\xff\xe0"),

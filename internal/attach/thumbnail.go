@@ -96,32 +96,55 @@ func (f *Files) scale(ctx context.Context, b board.Blob, name string, side int) 
 // scaled scales a picture so that its longer side has side pixels, and turns it upright. It
 // returns a file without metadata: a PNG if the picture has transparent parts, and otherwise
 // a JPEG.
-func scaled(content io.ReadSeeker, side int) (out []byte, err error) {
+func scaled(content io.ReadSeeker, side int) ([]byte, error) {
+	return withoutPanic(func() ([]byte, error) {
+		s, err := readShape(content)
+		if err != nil {
+			return nil, err
+		}
+		if max(s.width, s.height) <= side || !s.affordable(side) {
+			return nil, errUnscaled
+		}
+		defer s.free(side)
+		picture, err := decode(content, s)
+		if err != nil {
+			return nil, err
+		}
+		return encode(turn(halve(picture, side), side, s.orientation))
+	})
+}
+
+// withoutPanic calls fn. It returns errUndecodable if a decoder panics on a malformed file.
+func withoutPanic(fn func() ([]byte, error)) (out []byte, err error) {
 	defer func() {
-		if v := recover(); v != nil { // a decoder panicked on a malformed file
+		if recover() != nil {
 			out, err = nil, errUndecodable
 		}
 	}()
-	shape, err := readShape(content)
-	if err != nil {
-		return nil, err
-	}
-	if max(shape.width, shape.height) <= side || !shape.affordable(side) {
-		return nil, errUnscaled
-	}
-	if shape.memory(side) > muchMemory {
-		defer debug.FreeOSMemory()
-	}
-	source := &pictureReader{r: content, jpeg: shape.jpeg}
+	return fn()
+}
+
+// decode decodes a picture of an affordable shape. It returns errUndecodable if the file is
+// malformed.
+func decode(content io.Reader, s shape) (image.Image, error) {
+	source := &pictureReader{r: content, jpeg: s.jpeg}
 	picture, _, err := image.Decode(source)
 	if source.err != nil {
 		return nil, source.err
 	}
-	if err != nil {
+	if err != nil || picture.Bounds().Empty() {
 		return nil, errUndecodable
 	}
-	picture = turn(halve(picture, side), side, shape.orientation)
-	var b bytes.Buffer
+	return picture, nil
+}
+
+// encode returns the picture as a PNG file if it has transparent parts, and otherwise as a
+// JPEG file.
+func encode(picture image.Image) ([]byte, error) {
+	var (
+		b   bytes.Buffer
+		err error
+	)
 	if opaque, ok := picture.(interface{ Opaque() bool }); ok && opaque.Opaque() {
 		err = jpeg.Encode(&b, picture, &jpeg.Options{Quality: quality})
 	} else {
@@ -178,6 +201,13 @@ func (s shape) memory(side int) float64 {
 	const perScaled = 4 // bytes for each pixel of a halved or scaled picture
 	halved := pixels / float64(int(1)<<(2*halvings(s.width, s.height, side)))
 	return pixels*s.perPixel + halved*perScaled + float64(side*side)*perScaled
+}
+
+// free frees the memory for scaling a picture at once if it is much.
+func (s shape) free(side int) {
+	if s.memory(side) > muchMemory {
+		debug.FreeOSMemory()
+	}
 }
 
 // affordable reports whether a picture can be decoded and scaled to a side within the limits.

@@ -60,6 +60,16 @@ type Content struct {
 	MediaType string
 	At        Instant     // when the file was added
 	Scale     PictureSize // "" for the file as it is
+	Picture   *Picture    // the content itself, for a picture that is not stored as a blob
+	Kept      bool        // the address identifies the content, so a client need not ask again
+}
+
+// Tag identifies the content.
+func (c Content) Tag() string {
+	if c.Picture != nil {
+		return c.Picture.Version()
+	}
+	return c.Blob.Hash + string(c.Scale)
 }
 
 // PictureSize is a size to which pictures are scaled.
