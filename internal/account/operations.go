@@ -114,6 +114,12 @@ func addOwnOperations(r *op.Registry, a *Accounts) {
 		"End one of the caller's sessions. Its browser is signed out within a second.", EndSession, op.SignedIn)
 	op.Command(r, "update_profile", "PATCH /profile",
 		"Change the caller's name, time zone, theme or language.", UpdateProfile, op.SignedIn)
+	op.TakesPicture(r, "set_avatar", "PUT /profile/avatar",
+		"Set the caller's picture. The largest square in the middle of it is used, scaled down to 256 × 256 pixels, "+
+			"without metadata.",
+		SetAvatar, op.SignedIn)
+	op.Command(r, "delete_avatar", "DELETE /profile/avatar",
+		"Remove the caller's picture. The person's initials are shown again.", DeleteAvatar, op.SignedIn)
 	op.Command(r, "change_password", "PUT /profile/password",
 		"Change the caller's password. Requires the current password, or a recent sign-in if the account has none. "+
 			"Ends all other sessions.",

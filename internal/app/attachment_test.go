@@ -106,7 +106,8 @@ func TestPictureBecomesCover(t *testing.T) {
 		w := newWorld(s)
 		on := fields{"cardId": w.card}
 		cover := func() any { return w.owner.Must("get_card", on).Get("cover") }
-		first, second := w.owner.Attach(w.card, "a.png", picture(t, 40, 30)).ID(), w.owner.Attach(w.card, "b.png", picture(t, 8, 9)).ID()
+		first := w.owner.Attach(w.card, "a.png", []byte(apptest.Picture(40, 30))).ID()
+		second := w.owner.Attach(w.card, "b.png", []byte(apptest.Picture(8, 9))).ID()
 		if got := cover(); got != nil {
 			t.Errorf("the cover before it is chosen: got %v, want null", got)
 		}
@@ -150,7 +151,7 @@ func TestJobCopiesFiles(t *testing.T) {
 			w.make("create_card", fields{"listId": list, "title": fmt.Sprint("Card ", n), "description": strings.Repeat("x", 16_000)})
 		}
 		card := w.make("create_card", fields{"listId": list, "title": "With files"})
-		cover := w.owner.Attach(card, "a.png", picture(t, 40, 30)).ID()
+		cover := w.owner.Attach(card, "a.png", []byte(apptest.Picture(40, 30))).ID()
 		w.owner.Must("update_attachment", fields{"attachmentId": cover, "cover": true})
 		w.make("add_attachment", fields{"cardId": card, "url": "https://example.com/plan"})
 		copied := w.owner.Must("copy_list", fields{"listId": list})
@@ -162,7 +163,7 @@ func TestJobCopiesFiles(t *testing.T) {
 		}
 		cards := w.owner.Must("list_cards", fields{"boardId": w.board, "list": copied.ID(), "has": "attachment"})
 		id := cards.Text("0.cover.attachmentId")
-		if a := w.owner.Download(id, nil); a.Status != http.StatusOK || !bytes.Equal(a.Raw, picture(t, 40, 30)) || id == cover {
+		if a := w.owner.Download(id, nil); a.Status != http.StatusOK || !bytes.Equal(a.Raw, []byte(apptest.Picture(40, 30))) || id == cover {
 			t.Errorf("the copied cover %s: got status %d, body %q; want the content of the picture", id, a.Status, a.Raw)
 		}
 		kinds := w.owner.All("list_attachments", "kind", fields{"cardId": cards.Text("0.id")})

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -48,6 +49,9 @@ func TestGoldenExamples(t *testing.T) {
 			continue
 		}
 		response := call.as(o).Must(o.Name, in).Raw
+		if !utf8.Valid(response) { // a picture
+			continue
+		}
 		if o.Streams() && o.Media != op.JSON || o.HasContent() {
 			response = asText(t, response)
 		}

@@ -45,6 +45,11 @@ func registerAccount(r *op.Registry) {
 	op.Query(r, "list_recent_activity", "GET /me/activity",
 		"List the activity on every board that the caller can see, newest first.", ListRecentActivity)
 
+	op.Contents(r, "download_avatar", "GET /users/{userId}/avatar",
+		"Download the picture of a person. It is a JPEG or PNG file of at most 256 × 256 pixels. People are visible to the "+
+			"members of their workspaces, and to guests who can see one of their boards.",
+		DownloadAvatar)
+
 	op.Query(r, "get_home", "GET /home",
 		"Get the caller's workspaces with their boards. Each board includes whether it is one of the caller's "+
 			"favorites, and when the caller last opened it.",

@@ -32,6 +32,10 @@ var samples = map[string]func(w *world) fields{
 		return fields{"workspaceId": w.workspace,
 			"invitationId": w.make("create_invitation", w.invitation("gone@example.com"))}
 	},
+	"download_avatar": func(w *world) fields {
+		w.owner.Must("set_avatar", fields{"content": apptest.Picture(40, 30)})
+		return fields{"userId": w.owner.ID}
+	},
 	"get_my_overview":      func(*world) fields { return nil },
 	"list_recent_activity": func(*world) fields { return nil },
 	"list_my_changes":      func(*world) fields { return nil },
@@ -345,6 +349,8 @@ var samples = map[string]func(w *world) fields{
 	"end_session": func(w *world) fields {
 		return fields{"sessionId": w.owner.Must("get_session", nil).Text("session.id")}
 	},
+	"set_avatar":     func(*world) fields { return fields{"content": apptest.Picture(40, 30)} },
+	"delete_avatar":  func(*world) fields { return nil },
 	"update_profile": func(*world) fields { return fields{"theme": "dark", "language": "en-GB"} },
 	"change_password": func(w *world) fields {
 		w.withPassword()

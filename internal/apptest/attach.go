@@ -2,12 +2,22 @@ package apptest
 
 import (
 	"bytes"
+	"image"
+	"image/png"
 	"mime/multipart"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 
 	"cardwall/internal/rest"
 )
+
+// Picture returns a gray PNG file of the given size in pixels.
+func Picture(width, height int) string {
+	var b strings.Builder
+	_ = png.Encode(&b, image.NewGray(image.Rect(0, 0, width, height))) // fails only if writing fails
+	return b.String()
+}
 
 // Attach sends a file to add_attachment. It fails the test unless the file is added.
 func (p *Person) Attach(cardID, name string, content []byte) Response {

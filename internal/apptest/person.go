@@ -186,7 +186,8 @@ func (p *Person) CallWith(name string, in Fields, header http.Header) Response {
 }
 
 // Request creates the HTTP request of a call. For an operation that needs a session, it creates one
-// for the person. For append_upload, in also has the offset and the content of the part.
+// for the person. For append_upload, in also has the offset and the content of the part. For set_avatar, in has
+// the content of the picture.
 func (p *Person) Request(o *op.Operation, in Fields) *http.Request {
 	p.T.Helper()
 	target, query, body := rest.Path(o), url.Values{}, Fields{}
@@ -210,15 +211,14 @@ func (p *Person) Request(o *op.Operation, in Fields) *http.Request {
 		target += "?" + query.Encode()
 	}
 	var text []byte
-	if o.Input.Body != nil || len(body) > 0 {
+	if o.TakesPart() || o.TakesPicture() {
+		content, _ := in["content"].(string)
+		text = []byte(content)
+	} else if o.Input.Body != nil || len(body) > 0 {
 		var err error
 		if text, err = json.Marshal(body, json.Deterministic(true)); err != nil {
 			p.T.Fatalf("encode the input of %s: %v", o.Name, err)
 		}
-	}
-	if o.TakesPart() {
-		content, _ := in["content"].(string)
-		text = []byte(content)
 	}
 	r := httptest.NewRequest(o.Method, target, bytes.NewReader(text))
 	if o.Audience.NeedsSession() && p.Token != "" && !p.limited {
@@ -228,6 +228,8 @@ func (p *Person) Request(o *op.Operation, in Fields) *http.Request {
 	case o.TakesPart():
 		r.Header.Set("Content-Type", op.PartMedia)
 		r.Header.Set("Upload-Offset", fmt.Sprint(in["offset"]))
+	case o.TakesPicture():
+		r.Header.Set("Content-Type", "image/png")
 	case len(text) > 0:
 		r.Header.Set("Content-Type", "application/json")
 	}

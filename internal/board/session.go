@@ -75,6 +75,8 @@ type Profile struct {
 	Operator bool   `json:"operator" doc:"Whether the person is an operator of this server." example:"false"`
 	Verified bool   `json:"verified" doc:"Whether the email address is verified." example:"true"`
 
+	Avatar *string `json:"avatar" doc:"The version of the person's picture; null if the person has none." example:"9f86d081884c7d65"`
+
 	HasPassword bool `json:"hasPassword" doc:"Whether the account has a password, in addition to any passkeys and linked identity provider." example:"true"`
 }
 

@@ -81,6 +81,21 @@ func Parts[I, O any](r *Registry, name, route, text string, fn func(context.Cont
 // TakesPart reports whether a request contains a part of a file.
 func (o *Operation) TakesPart() bool { return o.Media == PartMedia }
 
+// PictureMedia are the media types of pictures.
+const PictureMedia = "image/*"
+
+// TakesPicture registers a command whose request is a picture. The interface makes the picture
+// with FileStore.Picture, and passes it to the input.
+func TakesPicture[I, O any](r *Registry, name, route, text string, fn func(context.Context, *store.Tx, I) (O, error), options ...Option) {
+	Command(r, name, route, text, fn, append(options, NoTool, Unkeyed, Media(PictureMedia))...)
+}
+
+// TakesPicture reports whether a request is a picture.
+func (o *Operation) TakesPicture() bool { return o.Media == PictureMedia }
+
+// pictureTaker is implemented by inputs of operations whose requests are a picture.
+type pictureTaker interface{ TakePicture(p *board.Picture) }
+
 // FileStore stores the files in requests, and opens them again.
 type FileStore interface {
 	// Store stores a file for a card. See attach.Files.
@@ -88,6 +103,8 @@ type FileStore interface {
 	// Append stores a part of a file, and calls add with the complete file. See attach.Files.
 	Append(ctx context.Context, caller board.Caller, uploadID string, offset int64, r io.Reader,
 		add func(*board.StoredFile) error) (board.Upload, error)
+	// Picture makes a picture of a person from a file, which it does not store. See attach.Files.
+	Picture(ctx context.Context, caller board.Caller, r io.Reader) (board.Picture, error)
 	// Open opens the content of a file and returns its media type.
 	Open(ctx context.Context, c board.Content) (content io.ReadSeekCloser, mediaType string, err error)
 }

@@ -84,6 +84,7 @@ type Call struct {
 	Arguments Arguments
 	Key       string            // the idempotency key, only for commands; empty for none
 	File      *board.StoredFile // the file in the request; nil for none
+	Picture   *board.Picture    // the picture in the request; nil for none
 	Match     string            // value of If-None-Match, only for queries; empty for none
 
 	// Asked are the arguments that the caller sent, if Arguments depend on the time of the call.
@@ -197,12 +198,15 @@ func (c *Call) asGuest(in any) {
 	}
 }
 
-// prepare passes the file of the request to the input and runs the part of an operation that
+// prepare passes the file or the picture of the request to the input and runs the part of an operation that
 // precedes the transaction. It skips that part for a sliced operation whose idempotency key was
 // used before.
 func (e *Engine) prepare(ctx context.Context, c Call, in any) error {
 	if c.File != nil {
 		in.(fileTaker).TakeFile(c.File)
+	}
+	if c.Picture != nil {
+		in.(pictureTaker).TakePicture(c.Picture)
 	}
 	if c.Operation.before == nil {
 		return nil

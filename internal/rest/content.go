@@ -48,7 +48,10 @@ func (h *handler) content(w http.ResponseWriter, r *http.Request, call op.Call) 
 	header.Set("Content-Security-Policy", sandboxOf(mediaType))
 	header.Set("Cross-Origin-Resource-Policy", "same-origin")
 	header.Set("Cache-Control", "private, no-cache") // the browser may store it, but must revalidate it before each use
-	header.Set("ETag", `"`+content.Blob.Hash+string(content.Scale)+`"`)
+	if content.Kept {
+		header.Set("Cache-Control", "private, max-age=31536000, immutable")
+	}
+	header.Set("ETag", `"`+content.Tag()+`"`)
 	recheck := func() error {
 		if !call.Operation.Audience.NeedsNoAccount() {
 			if err := h.Gate.Reauthenticate(r); err != nil {

@@ -174,7 +174,8 @@ func (h *handler) routeOperations() error {
 		}
 		h.mux.HandleFunc(o.Method+" "+Path(o), func(w http.ResponseWriter, r *http.Request) {
 			x := exchangeOf(w)
-			x.operation, x.streams = o.Name, o.Streams() || o.HasContent() || o.TakesPart() || o.TakesFile() && isForm(r)
+			x.operation, x.streams = o.Name, o.Streams() || o.HasContent() || o.TakesPart() || o.TakesPicture() ||
+				o.TakesFile() && isForm(r)
 			serve.ServeHTTP(w, r)
 		})
 	}
@@ -434,6 +435,9 @@ func (h *handler) read(w http.ResponseWriter, r *http.Request, call *op.Call) er
 	}
 	if r.ContentLength == 0 {
 		return nil
+	}
+	if call.Operation.TakesPicture() {
+		return h.readPicture(w, r, call)
 	}
 	if call.Operation.TakesFile() && isForm(r) {
 		return h.readForm(w, r, call)

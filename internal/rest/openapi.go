@@ -94,6 +94,9 @@ func document(r *op.Registry, version string, application bool) *huma.OpenAPI {
 		if isUpload(o) {
 			describeUpload(doc, entry, o)
 		}
+		if o.TakesPicture() {
+			describePicture(entry)
+		}
 		calls[o.Name].addTo(entry)
 		doc.AddOperation(entry)
 	}
@@ -413,9 +416,9 @@ func possible(o *op.Operation, status int) bool {
 	case http.StatusRequestedRangeNotSatisfiable:
 		return o.HasContent()
 	case http.StatusRequestEntityTooLarge:
-		return o.Input.Body != nil
+		return o.Input.Body != nil || o.TakesPicture()
 	case http.StatusUnsupportedMediaType:
-		return o.Input.Body != nil || o.TakesPart()
+		return o.Input.Body != nil || o.TakesPart() || o.TakesPicture()
 	}
 	return true
 }

@@ -37,9 +37,9 @@ func (v *View) ProfileOf(ctx context.Context, userID string) (board.Profile, err
 		operator int
 	)
 	found, err := v.one(ctx, `SELECT id, name, email, time_zone, theme, language, verified_at IS NOT NULL, COALESCE(password_hash,
-		'') <> '', operator
+		'') <> '', operator, avatar
 		FROM users WHERE id = $1 AND deleted_at IS NULL`,
-		[]any{userID}, &p.ID, &p.Name, &p.Email, &p.TimeZone, &p.Theme, &p.Language, &p.Verified, &p.HasPassword, &operator)
+		[]any{userID}, &p.ID, &p.Name, &p.Email, &p.TimeZone, &p.Theme, &p.Language, &p.Verified, &p.HasPassword, &operator, &p.Avatar)
 	if err == nil && !found {
 		err = board.NotFound()
 	}

@@ -1,0 +1,24 @@
+package app
+
+import (
+	"context"
+
+	"cardwall/internal/board"
+	"cardwall/internal/store"
+)
+
+// DownloadAvatarInput is the input of DownloadAvatar.
+type DownloadAvatarInput struct {
+	UserID  string `json:"userId" maxLength:"64" doc:"The id of the person." example:"usr_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+	Version string `json:"version,omitempty" maxLength:"64" doc:"The version of the picture, from the avatar field of the person. If it is the current one, the response may be cached for a year." example:"9f86d081884c7d65"`
+}
+
+// DownloadAvatar returns the picture of a person. It returns a not_found error if the person
+// has none, or is not someone whom the caller can see.
+func DownloadAvatar(ctx context.Context, v *store.View, in DownloadAvatarInput) (board.Content, error) {
+	a, err := v.Avatar(ctx, in.UserID)
+	if err != nil {
+		return board.Content{}, err
+	}
+	return board.Content{Name: "avatar", At: a.At, Picture: &a.Picture, Kept: in.Version == a.Version()}, nil
+}
