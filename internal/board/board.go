@@ -49,10 +49,11 @@ type BoardDetail struct {
 // BoardMember is a person who can see a board, through a role on the board or
 // through the workspace.
 type BoardMember struct {
-	ID    string `json:"id" doc:"The person's user id." example:"usr_01jb2m3n4p5q6r7s8t9v0w1x2y"`
-	Name  string `json:"name" doc:"The person's display name." example:"Ada Lovelace"`
-	Role  Role   `json:"role" enum:"admin,editor,commenter,viewer" doc:"The person's effective role on the board. It takes the person's role in the workspace into account." example:"editor"`
-	Given *Role  `json:"given" enum:"admin,editor,commenter,viewer" doc:"The role that the person was given on the board itself; null if the person has a role only through the workspace." example:"editor"`
+	ID     string  `json:"id" doc:"The person's user id." example:"usr_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+	Name   string  `json:"name" doc:"The person's display name." example:"Ada Lovelace"`
+	Role   Role    `json:"role" enum:"admin,editor,commenter,viewer" doc:"The person's effective role on the board. It takes the person's role in the workspace into account." example:"editor"`
+	Given  *Role   `json:"given" enum:"admin,editor,commenter,viewer" doc:"The role that the person was given on the board itself; null if the person has a role only through the workspace." example:"editor"`
+	Avatar *string `json:"avatar" doc:"The version of the person's picture, which download_avatar returns; null if the person has none." example:"9f86d081884c7d65"`
 }
 
 // List is a column of a board.

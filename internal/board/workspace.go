@@ -26,4 +26,5 @@ type Member struct {
 	Email    *string       `json:"email" doc:"The person's email address; null unless the caller is an owner or admin of the workspace." example:"ada@example.com"`
 	Role     WorkspaceRole `json:"role" enum:"owner,admin,member,guest" doc:"The person's role in the workspace." example:"member"`
 	JoinedAt Instant       `json:"joinedAt" format:"date-time" doc:"When the person joined the workspace." example:"2026-01-05T09:00:00.000Z"`
+	Avatar   *string       `json:"avatar" doc:"The version of the person's picture, which download_avatar returns; null if the person has none." example:"9f86d081884c7d65"`
 }

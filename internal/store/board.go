@@ -140,7 +140,8 @@ func (tx *Tx) UpdateBoard(ctx context.Context, b *board.Board) error {
 func (v *View) BoardMembers(ctx context.Context, boardID, after string, limit int) ([]board.BoardMember, error) {
 	a := v.On(boardID)
 	out := []board.BoardMember{}
-	err := v.each(ctx, `SELECT u.id, u.name, wm.role, bm.role FROM boards b JOIN workspace_members wm ON wm.workspace_id = b.workspace_id
+	err := v.each(ctx, `SELECT u.id, u.name, wm.role, bm.role, u.avatar FROM boards b
+		JOIN workspace_members wm ON wm.workspace_id = b.workspace_id
 		JOIN users u ON u.id = wm.user_id LEFT JOIN board_members bm ON bm.board_id = b.id AND bm.user_id = wm.user_id
 		WHERE b.id = $1 AND u.id > $2 AND u.deleted_at IS NULL AND `+visible+` ORDER BY u.id LIMIT $3`,
 		[]any{boardID, after, limit}, func(rows *sql.Rows) error {
@@ -148,7 +149,7 @@ func (v *View) BoardMembers(ctx context.Context, boardID, after string, limit in
 				m           board.BoardMember
 				inWorkspace board.WorkspaceRole
 			)
-			if err := rows.Scan(&m.ID, &m.Name, &inWorkspace, &m.Given); err != nil {
+			if err := rows.Scan(&m.ID, &m.Name, &inWorkspace, &m.Given, &m.Avatar); err != nil {
 				return err
 			}
 			given := board.RoleNone
@@ -181,10 +182,10 @@ func (v *View) BoardMember(ctx context.Context, boardID, userID string) (board.B
 	a := v.On(boardID)
 	m := board.BoardMember{ID: userID}
 	var inWorkspace board.WorkspaceRole
-	found, err := v.one(ctx, `SELECT u.name, wm.role, bm.role FROM users u JOIN workspace_members wm ON wm.user_id = u.id
+	found, err := v.one(ctx, `SELECT u.name, wm.role, bm.role, u.avatar FROM users u JOIN workspace_members wm ON wm.user_id = u.id
 		AND wm.workspace_id = $1
 		LEFT JOIN board_members bm ON bm.user_id = u.id AND bm.board_id = $2 WHERE u.id = $3 AND u.deleted_at IS NULL`,
-		[]any{a.WorkspaceID, boardID, userID}, &m.Name, &inWorkspace, &m.Given)
+		[]any{a.WorkspaceID, boardID, userID}, &m.Name, &inWorkspace, &m.Given, &m.Avatar)
 	if err != nil {
 		return m, err
 	}

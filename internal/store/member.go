@@ -45,9 +45,10 @@ func (v *View) MemberByEmail(ctx context.Context, workspaceID, email string) (bo
 
 func (v *View) member(ctx context.Context, column, workspaceID, value string) (board.Member, error) {
 	var m board.Member
-	found, err := v.one(ctx, `SELECT u.id, u.name, u.email, wm.role, wm.created_at FROM workspace_members wm JOIN users u ON u.id = wm.user_id
+	found, err := v.one(ctx, `SELECT u.id, u.name, u.email, wm.role, wm.created_at, u.avatar
+		FROM workspace_members wm JOIN users u ON u.id = wm.user_id
 		WHERE wm.workspace_id = $1 AND `+column+` = $2 AND u.deleted_at IS NULL`, []any{workspaceID, value}, &m.ID, &m.Name, &m.Email,
-		&m.Role, &m.JoinedAt)
+		&m.Role, &m.JoinedAt, &m.Avatar)
 	if err == nil && !found {
 		err = board.NotFound()
 	}

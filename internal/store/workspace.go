@@ -79,11 +79,12 @@ func (v *View) Workspaces(ctx context.Context, after string, limit int) ([]board
 // by id, starting after the given id.
 func (v *View) Members(ctx context.Context, workspaceID, after string, limit int) ([]board.Member, error) {
 	out := []board.Member{}
-	err := v.each(ctx, `SELECT u.id, u.name, u.email, wm.role, wm.created_at FROM workspace_members wm JOIN users u ON u.id = wm.user_id
+	err := v.each(ctx, `SELECT u.id, u.name, u.email, wm.role, wm.created_at, u.avatar
+		FROM workspace_members wm JOIN users u ON u.id = wm.user_id
 		WHERE wm.workspace_id = $1 AND u.id > $2 AND u.deleted_at IS NULL ORDER BY u.id LIMIT $3`, []any{workspaceID, after, limit},
 		func(rows *sql.Rows) error {
 			var m board.Member
-			err := rows.Scan(&m.ID, &m.Name, &m.Email, &m.Role, &m.JoinedAt)
+			err := rows.Scan(&m.ID, &m.Name, &m.Email, &m.Role, &m.JoinedAt, &m.Avatar)
 			out = append(out, m)
 			return err
 		})
