@@ -22,3 +22,18 @@ func DownloadAvatar(ctx context.Context, v *store.View, in DownloadAvatarInput) 
 	}
 	return board.Content{Name: "avatar", At: a.At, Picture: &a.Picture, Kept: in.Version == a.Version()}, nil
 }
+
+// maxAvatars is the maximum number of people that ListAvatars returns.
+const maxAvatars = 2000
+
+// Avatars lists people who have a picture.
+type Avatars struct {
+	People []board.Pictured `json:"people" doc:"The first 2,000 people who have a picture, among those whom the caller can see."`
+}
+
+// ListAvatars returns who has a picture, for pages that show people of whom they know only
+// the names.
+func ListAvatars(ctx context.Context, v *store.View, _ Nothing) (Avatars, error) {
+	people, err := v.Avatars(ctx, maxAvatars)
+	return Avatars{people}, err
+}

@@ -1,6 +1,7 @@
 package app_test
 
 import (
+	"bytes"
 	"net/http"
 	"testing"
 
@@ -25,6 +26,9 @@ func TestWhoSeesPicturesOfPeople(t *testing.T) {
 		check := func(when string, status int, people ...*apptest.Person) {
 			t.Helper()
 			for _, p := range people {
+				if list := p.Must("list_avatars", nil); bytes.Contains(list.Raw, []byte(ada.ID)) != (status == 200) {
+					t.Errorf("%s, %s: got the list %s, want it to contain %s: %t", when, p.Name, list.Raw, ada.ID, status == 200)
+				}
 				if a := p.Call("download_avatar", on); a.Status != status || status == 404 && a.Code != board.CodeNotFound {
 					t.Errorf("%s, %s: got status %d, body %.80q; want %d", when, p.Name, a.Status, a.Raw, status)
 				}

@@ -50,6 +50,9 @@ func registerAccount(r *op.Registry) {
 			"members of their workspaces, and to guests who can see one of their boards.",
 		DownloadAvatar)
 
+	op.Query(r, "list_avatars", "GET /avatars",
+		"List the people who have a picture. Like download_avatar, it includes only people who are visible to the caller.",
+		ListAvatars, op.Application)
 	op.Query(r, "get_home", "GET /home",
 		"Get the caller's workspaces with their boards. Each board includes whether it is one of the caller's "+
 			"favorites, and when the caller last opened it.",

@@ -36,6 +36,10 @@ var samples = map[string]func(w *world) fields{
 		w.owner.Must("set_avatar", fields{"content": apptest.Picture(40, 30)})
 		return fields{"userId": w.owner.ID}
 	},
+	"list_avatars": func(w *world) fields {
+		w.owner.Must("set_avatar", fields{"content": apptest.Picture(40, 30)})
+		return nil
+	},
 	"get_my_overview":      func(*world) fields { return nil },
 	"list_recent_activity": func(*world) fields { return nil },
 	"list_my_changes":      func(*world) fields { return nil },

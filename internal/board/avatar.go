@@ -27,6 +27,12 @@ func (p Picture) Version() string {
 	return hex.EncodeToString(sum[:bytes])
 }
 
+// Pictured is a person who has a picture.
+type Pictured struct {
+	ID     string `json:"id" doc:"The person's user id." example:"usr_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+	Avatar string `json:"avatar" doc:"The version of the person's picture." example:"9f86d081884c7d65"`
+}
+
 // Avatar is the picture of a person.
 type Avatar struct {
 	Picture
