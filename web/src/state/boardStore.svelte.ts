@@ -23,6 +23,7 @@ import {
   type Results,
 } from './operations'
 import { addStored, attachments as attachmentOperations } from './operations/attachment'
+import { addAvatars } from './avatars.svelte'
 import { openBoard, prefetchedBoard } from './prefetchBoard'
 import { session } from './session.svelte'
 import { toast } from './toasts.svelte'
@@ -209,6 +210,7 @@ export class BoardStore {
   }
 
   #show(opened: OpenedBoard): void {
+    addAvatars(opened.members)
     const details = this.#server?.details
     this.#server = fromOpened(opened)
     if (details) this.#server = { ...this.#server, details }

@@ -53,7 +53,7 @@ function server(): BoardData {
   const lists = [list('l1', 'To do'), list('l2', 'Done')]
   const cards = [card('a', 'l1'), card('b', 'l1'), card('c', 'l1'), card('d', 'l2')]
   const labels = [{ id: 'x', boardId: 'brd_1', name: 'Bug', color: 'red' as const, createdAt: at, updatedAt: at }]
-  const members = [{ id: 'usr_1', name: 'Ada', role: 'admin' as const, given: null }]
+  const members = [{ id: 'usr_1', name: 'Ada', role: 'admin' as const, given: null, avatar: null }]
   return fromOpened({
     id: 'brd_1',
     lists,

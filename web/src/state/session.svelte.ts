@@ -2,6 +2,7 @@
 import { ApiError, app, data, sendAs } from '../api/client'
 import type { Home, Session, Theme } from '../api/contract'
 import { onUnauthorized } from '../api/send'
+import { addAvatars, clearAvatars } from './avatars.svelte'
 import { drafts } from './drafts.svelte'
 import { setServerOffsets } from './due'
 import { notifications } from './notifications.svelte'
@@ -82,6 +83,7 @@ export function startSession(found: Session): void {
   setServerOffsets(found.user.timeZone, found.zoneOffsets)
   drafts.setUser(found.user.id)
   sendAs(found.user.id)
+  addAvatars([found.user])
   state.session = found
   state.home = { ...(previous ? state.home : null), workspaces: found.workspaces }
   notifications.begin(found.unread)
@@ -100,6 +102,7 @@ export function onSessionCleared(listener: () => void): void {
 
 export function clearSession(): void {
   resume(false)
+  clearAvatars()
   state.session = null
   state.home = null
   state.status = 'signed-out'
@@ -189,5 +192,7 @@ export async function setTheme(theme: Theme): Promise<void> {
 }
 
 export function updateProfile(user: Session['user']): void {
-  if (state.session) state.session.user = user
+  if (!state.session) return
+  state.session.user = user
+  addAvatars([user])
 }
