@@ -1,5 +1,7 @@
 import { type Page } from '@playwright/test'
 import { axe, expect, waitUntilSaved, send, server, test, undo } from './fixtures'
+import { signUpPerson } from './person'
+import { png } from './png'
 
 /** Rejects the first matching request as if the sign-in were more than ten minutes old. */
 async function requireRecentSignInOnce(page: Page, method: string, path: string): Promise<void> {
@@ -163,4 +165,49 @@ test('the account of a workspace’s last owner is not deleted, and the page say
   await dialog.getByRole('textbox').fill(server().email)
   await dialog.getByRole('button', { name: 'Delete account' }).click()
   await expect(dialog.getByRole('alert')).toContainText('last owner')
+})
+
+test('a picture is shown to others on boards until it is removed, with undo', async ({ page, world, browser }) => {
+  const grace = await signUpPerson(browser, world)
+  const cardId = await world.post('/cards', {
+    listId: world.lists['To do'],
+    title: 'Portrait',
+    assignees: [grace.id],
+  })
+  const own = grace.page.getByRole('main').locator('img')
+  const choose = (name: string, mimeType: string, buffer: Buffer) =>
+    grace.page.getByLabel('Picture', { exact: true }).setInputFiles({ name, mimeType, buffer })
+
+  await grace.page.goto('/profile')
+  await expect(grace.page.getByRole('button', { name: 'Choose picture…' })).toBeVisible()
+  await choose('notes.txt', 'text/plain', Buffer.from('Notes'))
+  await expect(grace.page.getByRole('alert')).toHaveText('Choose a picture: a JPEG, PNG, GIF or WebP file.')
+  await choose('page.png', 'image/png', Buffer.from('<!doctype html><script>alert(1)</script>'))
+  await expect(grace.page.getByRole('alert')).toContainText('The file is not a picture.')
+  await expect(own).toHaveCount(0)
+  await choose('me.png', 'image/png', png(600, 400))
+  await expect(own).toHaveJSProperty('naturalWidth', 256)
+  await expect(own).toHaveCSS('opacity', '1')
+  expect(await axe(grace.page)).toEqual([])
+
+  const requested: string[] = []
+  page.on('request', (request) => {
+    if (new URL(request.url()).pathname.endsWith('/avatar')) requested.push(request.url())
+  })
+  await page.goto(`/boards/${world.boardId}`)
+  const tile = page.locator(`[data-card="${cardId}"]`).getByRole('img', { name: grace.name })
+  await expect(tile.locator('img')).toHaveJSProperty('naturalWidth', 256)
+  expect(requested).toHaveLength(1) // nobody else on the board has a picture
+
+  await grace.page.getByRole('button', { name: 'Remove picture' }).press('Enter')
+  await expect(own).toHaveCount(0)
+  await expect(grace.page.getByRole('button', { name: 'Choose picture…' })).toBeFocused()
+  await undo(grace.page)
+  await expect(own).toHaveJSProperty('naturalWidth', 256)
+  await grace.page.getByRole('button', { name: 'Remove picture' }).click()
+  await expect(grace.page.getByRole('button', { name: 'Choose picture…' })).toBeVisible()
+  await page.reload()
+  await expect(tile).toHaveText(/^G/)
+  await expect(tile.locator('img')).toHaveCount(0)
+  await grace.close()
 })

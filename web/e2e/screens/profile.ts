@@ -1,8 +1,21 @@
 import { expect } from '@playwright/test'
+import { png } from '../png'
 import { button, dialog, type Screen } from './screen'
 
 export const profile: readonly Screen[] = [
   { name: 'profile', route: '/profile', path: () => '/profile' },
+  {
+    name: 'profile-picture',
+    route: '/profile',
+    user: 'newcomer',
+    path: () => '/profile',
+    steps: async (page) => {
+      await page
+        .getByLabel('Picture', { exact: true })
+        .setInputFiles({ name: 'me.png', mimeType: 'image/png', buffer: png(400, 400) })
+      await expect(page.getByRole('main').locator('img')).toHaveCSS('opacity', '1')
+    },
+  },
   {
     name: 'profile-delete-account',
     route: '/profile',
