@@ -48,6 +48,9 @@ func TestPicturesWithManyScansAreNotDecoded(t *testing.T) {
 		if !errors.Is(err, c.want) || c.want == nil && len(out) == 0 {
 			t.Errorf("%d scans in %d bytes: got %d bytes and error %v, want %v", c.scans+1, len(picture), len(out), err, c.want)
 		}
+		if out, err := square(bytes.NewReader(picture)); !errors.Is(err, c.want) || c.want == nil && len(out) == 0 {
+			t.Errorf("%d scans for a picture of a person: got %d bytes and error %v, want %v", c.scans+1, len(out), err, c.want)
+		}
 	}
 }
 
