@@ -26,7 +26,7 @@ func badInputs(o *op.Operation, good fields) (out []badInput) {
 	if o.Input.Body == nil && !o.ReadOnly {
 		unknown.name = "body"
 	}
-	if !o.TakesPart() { // the body is not JSON
+	if !o.TakesPart() && !o.TakesPicture() { // the body is not JSON
 		out = append(out, unknown)
 	}
 	for _, f := range o.Input.Fields {

@@ -54,6 +54,9 @@ func records(p *apptest.Person, name string, in fields) []record {
 		a := p.Must(name, in)
 		for _, r := range a.Data.([]any) {
 			out = append(out, r.(record))
+			if name == "list_board_members" {
+				delete(r.(record), "avatar") // people change it, like their names, without an event of a board
+			}
 		}
 		if a.Next == "" {
 			return out

@@ -33,8 +33,8 @@ var samples = map[string]func(w *world) fields{
 			"invitationId": w.make("create_invitation", w.invitation("gone@example.com"))}
 	},
 	"download_avatar": func(w *world) fields {
-		w.owner.Must("set_avatar", fields{"content": apptest.Picture(40, 30)})
-		return fields{"userId": w.owner.ID}
+		w.other.Must("set_avatar", fields{"content": apptest.Picture(40, 30)})
+		return fields{"userId": w.other.ID}
 	},
 	"list_avatars": func(w *world) fields {
 		w.owner.Must("set_avatar", fields{"content": apptest.Picture(40, 30)})

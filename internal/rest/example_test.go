@@ -42,7 +42,8 @@ func TestExamplesMatchTheirSchemas(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, o := range r.All() {
-			if (o.Audience != op.Public) == d.application && !o.TakesPart() { // its messages are not JSON
+			binary := o.TakesPart() || o.TakesPicture() || o.Name == "download_avatar"
+			if (o.Audience != op.Public) == d.application && !binary {
 				checkExamples(t, c, o, doc.(map[string]any)["paths"].(map[string]any)[o.Path].(map[string]any))
 			}
 		}
