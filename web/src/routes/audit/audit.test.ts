@@ -94,7 +94,7 @@ describe('entryPieces', () => {
 describe('operation texts', () => {
   // The audit log of a workspace has no entries about users' own accounts or about reads.
   const ownAccount =
-    /_(passkey|passkey_sign_in|calendar_feed|notifications?|notification_settings|token|authorization|device|app|session|account|profile)$/
+    /_(passkey|passkey_sign_in|calendar_feed|notifications?|notification_settings|token|authorization|device|app|session|account|profile|avatar)$/
   const notAudited =
     /_(password|email)$|^(on_|sign_|get_|dry_run_|unsubscribe$|request_password_reset$|confirm_sign_in$)/
   const changing = ['openapi', 'openapi-app'].flatMap((name) => {
