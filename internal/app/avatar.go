@@ -31,8 +31,8 @@ type Avatars struct {
 	People []board.Pictured `json:"people" doc:"The first 2,000 people who have a picture, among those whom the caller can see."`
 }
 
-// ListAvatars returns who has a picture, for pages that show people of whom they know only
-// the names.
+// ListAvatars returns the people who have a picture. Pages need it for people in responses
+// that contain only names.
 func ListAvatars(ctx context.Context, v *store.View, _ Nothing) (Avatars, error) {
 	people, err := v.Avatars(ctx, maxAvatars)
 	return Avatars{people}, err

@@ -180,9 +180,8 @@ func (f *Files) keep(ctx context.Context, caller board.Caller, received string, 
 }
 
 // Open opens the content of a file, and returns its media type. If c is a picture that is not
-// stored as a blob, Open reads it from c. If c asks for a smaller
-// picture, Open scales it. Open returns an error if the storage is unavailable or the blob
-// is missing.
+// stored as a blob, Open reads it from c. If c asks for a smaller picture, Open scales it. Open
+// returns an error if the storage is unavailable or the blob is missing.
 func (f *Files) Open(ctx context.Context, c board.Content) (content io.ReadSeekCloser, mediaType string, err error) {
 	if c.Picture != nil {
 		return picture{bytes.NewReader(c.Picture.Content)}, c.Picture.MediaType, nil

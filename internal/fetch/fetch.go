@@ -26,7 +26,7 @@ const (
 	headerBytes  = 32 << 10 // maximum size of the response headers in bytes
 )
 
-// Options configures a Fetcher. DB, Guard and Files are required.
+// Options configures a Fetcher. Guard, Files, Caller and Log are required.
 type Options struct {
 	Guard  *hook.Guard
 	Files  *attach.Files
