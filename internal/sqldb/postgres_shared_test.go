@@ -23,8 +23,9 @@ type sharedWorld struct {
 	boards []string
 }
 
-func newSharedWorld(t *testing.T) *sharedWorld {
-	s := apptest.New(t, apptest.WithLockTimeout(t, apptest.EmptyPostgresURL(t), 300*time.Millisecond), apptest.Options{})
+// newSharedWorld returns a world whose writes wait for a lock for the given time.
+func newSharedWorld(t *testing.T, lockTimeout time.Duration) *sharedWorld {
+	s := apptest.New(t, apptest.WithLockTimeout(t, apptest.EmptyPostgresURL(t), lockTimeout), apptest.Options{})
 	sqldb.SetSharedTime(s.DB.Engine(), time.Minute)
 	ada := s.Person("Ada")
 	workspace := ada.Workspace("Engines", "team")
@@ -113,7 +114,7 @@ func (w *sharedWorld) check(want ...string) {
 // Writes that are waiting for the same board share a transaction.
 func TestWaitingWritesShareTransaction(t *testing.T) {
 	t.Parallel()
-	w := newSharedWorld(t)
+	w := newSharedWorld(t, time.Minute)
 	done := w.batch(nil, insert("a"), insert("b"), insert("c"))
 	for i, o := range done {
 		if o.err != nil || !slices.Equal(o.transactions, done[0].transactions) || len(o.transactions) != 1 {
@@ -128,7 +129,7 @@ func TestWaitingWritesShareTransaction(t *testing.T) {
 // do not run again.
 func TestRefusalLeavesSharedTransaction(t *testing.T) {
 	t.Parallel()
-	w := newSharedWorld(t)
+	w := newSharedWorld(t, time.Minute)
 	done := w.batch(nil, insert("a"), func(context.Context, *store.Tx) error { return board.NotFound() }, insert("c"))
 	if !board.IsCode(done[1].err, board.CodeNotFound) || len(done[1].transactions) != 1 {
 		t.Errorf("refused write: got error %v after %d runs, want %s after 1", done[1].err, len(done[1].transactions), board.CodeNotFound)
@@ -167,7 +168,7 @@ func TestFailureInSharedTransaction(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			w := newSharedWorld(t)
+			w := newSharedWorld(t, time.Minute)
 			done := w.batch(nil, insert("a"), c.write, insert("c"))
 			if !c.check(done[1]) {
 				t.Errorf("failing write: got error %v, panicked %t, want the outcome of: %s", done[1].err, done[1].panicked, c.name)
@@ -185,7 +186,7 @@ func TestFailureInSharedTransaction(t *testing.T) {
 // A write of a shared transaction that waits too long for a lock fails alone.
 func TestLockWaitInSharedTransaction(t *testing.T) {
 	t.Parallel()
-	w := newSharedWorld(t)
+	w := newSharedWorld(t, time.Second)
 	apptest.Change(t, w.db, "INSERT INTO settings (key, value) VALUES ('locked', '')")
 	locked, release := make(chan struct{}), make(chan struct{})
 	var holder sync.WaitGroup
@@ -217,7 +218,7 @@ func TestLockWaitInSharedTransaction(t *testing.T) {
 // If a caller is canceled while its write is running, the shared transaction continues.
 func TestCancellationInSharedTransaction(t *testing.T) {
 	t.Parallel()
-	w := newSharedWorld(t)
+	w := newSharedWorld(t, time.Minute)
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	done := w.batch(map[int]context.Context{1: ctx}, insert("a"), func(ctx context.Context, tx *store.Tx) error {
@@ -236,7 +237,7 @@ func TestCancellationInSharedTransaction(t *testing.T) {
 // transactions that each lock several boards could deadlock.
 func TestOtherBoardLeavesSharedTransaction(t *testing.T) {
 	t.Parallel()
-	w := newSharedWorld(t)
+	w := newSharedWorld(t, time.Minute)
 	done := w.batch(nil, insert("a"), func(ctx context.Context, tx *store.Tx) error {
 		if _, err := tx.Board(ctx, w.boards[1], board.Edit); err != nil {
 			return err
@@ -255,7 +256,7 @@ func TestOtherBoardLeavesSharedTransaction(t *testing.T) {
 // that deferred the statement must fail.
 func TestDeferredErrorInSharedTransaction(t *testing.T) {
 	t.Parallel()
-	w := newSharedWorld(t)
+	w := newSharedWorld(t, time.Minute)
 	apptest.Change(t, w.db, "INSERT INTO settings (key, value) VALUES ('taken', '')")
 	done := w.batch(nil, insert("a"), func(ctx context.Context, tx *store.Tx) error {
 		return tx.Raw().Exec(ctx, "INSERT INTO settings (key, value) VALUES ('taken', 'x')")
