@@ -8,6 +8,7 @@ import (
 	"github.com/go-webauthn/webauthn/webauthn"
 
 	"cardwall/internal/app"
+	"cardwall/internal/board"
 	"cardwall/internal/op"
 	"cardwall/internal/session"
 )
@@ -114,7 +115,7 @@ func addOwnOperations(r *op.Registry, a *Accounts) {
 		"End one of the caller's sessions. Its browser is signed out within a second.", EndSession, op.SignedIn)
 	op.Command(r, "update_profile", "PATCH /profile",
 		"Change the caller's name, time zone, theme or language.", UpdateProfile, op.SignedIn)
-	op.TakesPicture(r, "set_avatar", "PUT /profile/avatar",
+	op.TakesPicture(r, "set_avatar", "PUT /profile/avatar", board.AsAvatar,
 		"Set the caller's picture. The largest square in the middle of it is used, scaled down to 256 × 256 pixels, "+
 			"without metadata.",
 		SetAvatar, op.SignedIn)

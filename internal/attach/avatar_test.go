@@ -97,8 +97,8 @@ func TestPicturesOfPeopleAreSquare(t *testing.T) {
 	} {
 		p.ada.Must("set_avatar", apptest.Fields{"content": string(c.content)})
 		a := p.ada.Must("download_avatar", apptest.Fields{"userId": p.ada.ID})
-		if kind := a.Header.Get("Content-Type"); kind != c.kind || len(a.Raw) > int(board.MaxAvatar) {
-			t.Errorf("%s: got %d bytes of %s, want %s of at most %s", c.name, len(a.Raw), kind, c.kind, board.MaxAvatar)
+		if kind := a.Header.Get("Content-Type"); kind != c.kind || len(a.Raw) > int(board.AsAvatar.Most) {
+			t.Errorf("%s: got %d bytes of %s, want %s of at most %s", c.name, len(a.Raw), kind, c.kind, board.AsAvatar.Most)
 		}
 		for _, metadata := range []string{"Exif", "GPS"} {
 			if bytes.Contains(a.Raw, []byte(metadata)) {
@@ -110,7 +110,7 @@ func TestPicturesOfPeopleAreSquare(t *testing.T) {
 			t.Fatalf("%s: %v", c.name, err)
 		}
 		b := picture.Bounds()
-		if b.Dx() != b.Dy() || b.Dx() > board.AvatarSide || c.side != 0 && b.Dx() != c.side {
+		if b.Dx() != b.Dy() || b.Dx() > board.AsAvatar.Side || c.side != 0 && b.Dx() != c.side {
 			t.Errorf("%s: got %v, want a square of %d pixels", c.name, b, c.side)
 		}
 		for _, at := range all {

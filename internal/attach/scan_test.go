@@ -6,6 +6,8 @@ import (
 	"errors"
 	"strings"
 	"testing"
+
+	"cardwall/internal/board"
 )
 
 // progressive returns a gray JPEG picture with the given number of scans after the first. Each
@@ -48,7 +50,7 @@ func TestPicturesWithManyScansAreNotDecoded(t *testing.T) {
 		if !errors.Is(err, c.want) || c.want == nil && len(out) == 0 {
 			t.Errorf("%d scans in %d bytes: got %d bytes and error %v, want %v", c.scans+1, len(picture), len(out), err, c.want)
 		}
-		if out, err := square(bytes.NewReader(picture)); !errors.Is(err, c.want) || c.want == nil && len(out) == 0 {
+		if out, err := fit(bytes.NewReader(picture), board.AsAvatar); !errors.Is(err, c.want) || c.want == nil && len(out) == 0 {
 			t.Errorf("%d scans for a picture of a person: got %d bytes and error %v, want %v", c.scans+1, len(out), err, c.want)
 		}
 	}

@@ -84,10 +84,12 @@ func (o *Operation) TakesPart() bool { return o.Media == PartMedia }
 // PictureMedia are the media types of pictures.
 const PictureMedia = "image/*"
 
-// TakesPicture registers a command whose request is a picture. The interface makes the picture
-// with FileStore.Picture, and passes it to the input.
-func TakesPicture[I, O any](r *Registry, name, route, text string, fn func(context.Context, *store.Tx, I) (O, error), options ...Option) {
-	Command(r, name, route, text, fn, append(options, NoTool, Unkeyed, Media(PictureMedia))...)
+// TakesPicture registers a command whose request is a picture for a use. The interface makes
+// the picture with FileStore.Picture, and passes it to the input.
+func TakesPicture[I, O any](r *Registry, name, route string, use board.PictureUse, text string,
+	fn func(context.Context, *store.Tx, I) (O, error), options ...Option) {
+	as := option(func(o *Operation) { o.Picture = use })
+	Command(r, name, route, text, fn, append(options, NoTool, Unkeyed, Media(PictureMedia), as)...)
 }
 
 // TakesPicture reports whether a request is a picture.
@@ -103,8 +105,8 @@ type FileStore interface {
 	// Append stores a part of a file, and calls add with the complete file. See attach.Files.
 	Append(ctx context.Context, caller board.Caller, uploadID string, offset int64, r io.Reader,
 		add func(*board.StoredFile) error) (board.Upload, error)
-	// Picture makes a picture of a person from a file, which it does not store. See attach.Files.
-	Picture(ctx context.Context, caller board.Caller, r io.Reader) (board.Picture, error)
+	// Picture makes a picture for a use from a file, which it does not store. See attach.Files.
+	Picture(ctx context.Context, caller board.Caller, use board.PictureUse, r io.Reader) (board.Picture, error)
 	// Open opens the content of a file and returns its media type.
 	Open(ctx context.Context, c board.Content) (content io.ReadSeekCloser, mediaType string, err error)
 }

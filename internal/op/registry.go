@@ -27,18 +27,19 @@ type Operation struct {
 	Audience    Audience
 	Scope       board.Scope
 	ReadOnly    bool
-	Destructive bool         // may overwrite or delete existing data
-	Creates     bool         // responds with 201
-	Paged       bool         // returns an array with a cursor
-	Continues   bool         // returns a record that may have a cursor
-	Search      bool         // counts against the search limit
-	Report      bool         // reads across boards; shed first during an overload
-	Secret      bool         // the response contains a secret
-	NoTool      bool         // excluded from the MCP tools
-	Recent      bool         // a person in a session must have signed in within the last ten minutes
-	Unkeyed     bool         // ignores the idempotency key
-	Media       string       // media type of a stream, of content, or of a part of a file
-	Echo        reflect.Type // type of the parsed query in responses; nil if responses do not include it
+	Destructive bool             // may overwrite or delete existing data
+	Creates     bool             // responds with 201
+	Paged       bool             // returns an array with a cursor
+	Continues   bool             // returns a record that may have a cursor
+	Search      bool             // counts against the search limit
+	Report      bool             // reads across boards; shed first during an overload
+	Secret      bool             // the response contains a secret
+	NoTool      bool             // excluded from the MCP tools
+	Recent      bool             // a person in a session must have signed in within the last ten minutes
+	Unkeyed     bool             // ignores the idempotency key
+	Media       string           // media type of a stream, of content, of a picture, or of a part of a file
+	Picture     board.PictureUse // what the picture in the request is for; zero if the request is not a picture
+	Echo        reflect.Type     // type of the parsed query in responses; nil if responses do not include it
 	Input       *Input
 	Output      reflect.Type // type of the response's data, or of its elements if Paged is set
 	subject     []int        // index of the ID field in Output; nil if it has none

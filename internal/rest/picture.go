@@ -26,7 +26,7 @@ func (h *handler) readPicture(w http.ResponseWriter, r *http.Request, call *op.C
 	}
 	body := h.pace(w, r)
 	defer body.end()
-	picture, err := h.Files.Picture(r.Context(), call.Caller, body)
+	picture, err := h.Files.Picture(r.Context(), call.Caller, call.Operation.Picture, body)
 	if err != nil {
 		return receiveFault(err)
 	}

@@ -11,13 +11,12 @@ import (
 	"cardwall/internal/store"
 )
 
-// Picture makes a picture of a person from the content that r returns until io.EOF. The
-// picture is the square in the middle, upright, with at most board.AvatarSide pixels on each
-// side and at most board.MaxAvatar bytes. It has no metadata. Picture returns an
+// Picture makes a picture for a use from the content that r returns until io.EOF. The picture
+// is upright, has no metadata, and fits the limits of the use. Picture returns an
 // invalid_request error if the content is not a picture, is larger than
 // board.MaxPictureUpload, or has too many pixels. If r returns an error, Picture returns it.
 // The content is stored only until Picture returns.
-func (f *Files) Picture(ctx context.Context, caller board.Caller, r io.Reader) (p board.Picture, err error) {
+func (f *Files) Picture(ctx context.Context, caller board.Caller, use board.PictureUse, r io.Reader) (p board.Picture, err error) {
 	leave, err := f.enter(caller.UserID)
 	if err != nil {
 		return p, err
@@ -37,15 +36,15 @@ func (f *Files) Picture(ctx context.Context, caller board.Caller, r io.Reader) (
 	if err != nil {
 		return p, storageFault(err)
 	}
-	p, err = f.square(content)
+	p, err = f.fit(content, use)
 	return p, errors.Join(storageFault(err), content.Close())
 }
 
-// square makes a picture of a person from a file.
-func (f *Files) square(content io.ReadSeeker) (p board.Picture, err error) {
+// fit makes a picture for a use from a file.
+func (f *Files) fit(content io.ReadSeeker, use board.PictureUse) (p board.Picture, err error) {
 	f.scaling.Lock() // see scale
 	defer f.scaling.Unlock()
-	p.Content, err = withoutPanic(func() ([]byte, error) { return square(content) })
+	p.Content, err = withoutPanic(func() ([]byte, error) { return fit(content, use) })
 	switch {
 	case errors.Is(err, errUnscaled):
 		return p, board.Invalid("The file is not a picture. Use a JPEG, PNG, GIF or WebP file.")
@@ -58,24 +57,26 @@ func (f *Files) square(content io.ReadSeeker) (p board.Picture, err error) {
 	return p, err
 }
 
-func square(content io.ReadSeeker) ([]byte, error) {
+func fit(content io.ReadSeeker, use board.PictureUse) ([]byte, error) {
 	s, err := readShape(content)
 	if err != nil {
 		return nil, err
 	}
-	if !s.affordable(board.AvatarSide) {
+	if !s.affordable(use.Side) {
 		return nil, board.Invalid("The picture has too many pixels. Use a smaller version of it.")
 	}
-	defer s.free(board.AvatarSide)
+	defer s.free(use.Side)
 	picture, err := decode(content, s)
 	if err != nil {
 		return nil, err
 	}
-	picture = middle(picture)
-	// A PNG file of 256 × 256 pixels can be too large. One of 128 × 128 pixels never is.
-	for side := board.AvatarSide; ; side /= 2 {
+	if use.Square {
+		picture = middle(picture)
+	}
+	size := picture.Bounds()
+	for side := min(use.Side, max(size.Dx(), size.Dy())); ; side = side * 3 / 4 {
 		out, err := encode(turn(halve(picture, side), side, s.orientation))
-		if err != nil || len(out) <= int(board.MaxAvatar) {
+		if err != nil || len(out) <= int(use.Most) {
 			return out, err
 		}
 	}

@@ -5,16 +5,23 @@ import (
 	"encoding/hex"
 )
 
-// AvatarSide is the maximum width and height of the picture of a person in pixels.
-const AvatarSide = 256
+// PictureUse is what a picture is stored for in the database.
+type PictureUse struct {
+	Side   int   // maximum width and height in pixels
+	Most   Bytes // maximum size of the stored picture
+	Square bool  // whether only the largest square in the middle is kept
+}
 
-// MaxAvatar is the maximum size of the stored picture of a person.
-const MaxAvatar Bytes = 100_000
+// The uses of stored pictures.
+var (
+	AsAvatar     = PictureUse{Side: 256, Most: 100_000, Square: true}
+	AsBackground = PictureUse{Side: 1920, Most: 500_000}
+)
 
-// MaxPictureUpload is the maximum size of a file from which the picture of a person is made.
+// MaxPictureUpload is the maximum size of a file from which a picture is made.
 const MaxPictureUpload Bytes = 10_000_000
 
-// Picture is a small picture that the program has encoded itself.
+// Picture is a picture that the program has encoded itself.
 type Picture struct {
 	MediaType string
 	Content   []byte
@@ -37,4 +44,10 @@ type Pictured struct {
 type Avatar struct {
 	Picture
 	At Instant // when the person chose it
+}
+
+// Background is a picture behind the lists of a board.
+type Background struct {
+	Picture
+	At Instant // when it was last chosen
 }
