@@ -123,6 +123,7 @@ func boardCreated(b board.Board) board.Event {
 		"name": {To: b.Name}, "description": {To: b.Description}, "visibility": {To: b.Visibility}, "features": {To: b.Features},
 	}
 	board.SetPtr(changes, "color", nil, b.Color)
+	board.SetPtr(changes, "background", nil, b.Background)
 	return board.BoardEvent(board.KindBoardCreated, changes)
 }
 
@@ -132,6 +133,7 @@ type UpdateBoardInput struct {
 	Name        *string                  `json:"name,omitempty" maxLength:"512" doc:"The new name." example:"Launch 2"`
 	Description *string                  `json:"description,omitempty" maxLength:"16384" doc:"The new description, in Markdown." example:"Moved to May."`
 	Color       op.Optional[board.Color] `json:"color,omitzero" enum:"gray,red,orange,yellow,lime,green,teal,sky,blue,purple,pink,brown" doc:"The new color; null removes the color." example:"teal"`
+	Background  op.Optional[string]      `json:"background,omitzero" maxLength:"64" doc:"The version of one of the last five pictures of the board, to show it again; null removes the picture." example:"9f86d081884c7d65"`
 	Visibility  *board.Visibility        `json:"visibility,omitempty" scope:"admin" enum:"workspace,private,confidential" doc:"The new visibility. Only a board admin can change it." example:"private"`
 	Features    *FeaturesInput           `json:"features,omitempty" doc:"The features to enable or disable. Only a board admin can change them."`
 }
@@ -159,7 +161,7 @@ func (in *FeaturesInput) apply(f board.Features) board.Features {
 	return f
 }
 
-// UpdateBoard changes a board's name, description, color, visibility or features.
+// UpdateBoard changes a board's name, description, color, background, visibility or features.
 func UpdateBoard(ctx context.Context, tx *store.Tx, in UpdateBoardInput) (board.BoardDetail, error) {
 	need := board.Edit
 	if in.Visibility != nil || in.Features != nil {
@@ -181,6 +183,11 @@ func UpdateBoard(ctx context.Context, tx *store.Tx, in UpdateBoardInput) (board.
 	if in.Color.Set {
 		b.Color = in.Color.Value
 	}
+	if in.Background.Set {
+		if b.Background, err = chooseBackground(ctx, tx, b, in.Background.Value); err != nil {
+			return board.BoardDetail{}, err
+		}
+	}
 	if in.Visibility != nil {
 		b.Visibility = *in.Visibility
 	}
@@ -197,6 +204,7 @@ func UpdateBoard(ctx context.Context, tx *store.Tx, in UpdateBoardInput) (board.
 	board.Set(changes, "name", before.Name, b.Name)
 	board.Set(changes, "description", before.Description, b.Description)
 	board.SetPtr(changes, "color", before.Color, b.Color)
+	board.SetPtr(changes, "background", before.Background, b.Background)
 	board.Set(changes, "visibility", before.Visibility, b.Visibility)
 	board.Set(changes, "features", before.Features, b.Features)
 	if len(changes) == 0 {

@@ -282,14 +282,23 @@ func DraftCopy(ctx context.Context, d *store.Draft, in CopyBoardInput) error {
 // draft adds a copy of a board to a draft. The draft's view must have loaded the board.
 func (in CopyBoardInput) draft(ctx context.Context, d *store.Draft, source board.Board) (board.Board, error) {
 	v := d.View()
-	b := board.Board{Name: in.Name, Description: source.Description, Color: source.Color, Visibility: source.Visibility,
-		Features: source.Features}
+	b := board.Board{Name: in.Name, Description: source.Description, Color: source.Color, Background: source.Background,
+		Visibility: source.Visibility, Features: source.Features}
 	labels, lists, err := labelsAndLists(ctx, v, source.ID)
 	if err != nil {
 		return b, err
 	}
 	if err := draftBoard(ctx, d, &b); err != nil {
 		return b, err
+	}
+	if b.Background != nil {
+		picture, err := v.Background(ctx, source.ID, *b.Background)
+		if err != nil {
+			return b, err
+		}
+		if err := d.Background(ctx, b.ID, picture.Picture); err != nil {
+			return b, err
+		}
 	}
 	copied := map[string]board.LabelRef{}
 	old := slices.Clone(labels)

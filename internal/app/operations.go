@@ -144,10 +144,15 @@ func registerBoards(r *op.Registry) {
 	op.Command(r, "create_board", "POST /boards",
 		"Create a board in a workspace, optionally with lists and labels. The caller becomes its admin.", CreateBoard, op.Creates)
 	op.Command(r, "update_board", "PATCH /boards/{boardId}",
-		"Change a board's name, description, color, visibility or features. Changing the visibility or "+
+		"Change a board's name, description, color, background, visibility or features. Changing the visibility or "+
 			"features requires a board admin. Changing the visibility or features.publicPage requires the "+
 			"admin scope, because they determine who can see the board.",
 		UpdateBoard, op.Destructive)
+	op.TakesPicture(r, "set_background", "PUT /boards/{boardId}/background", board.AsBackground,
+		"Show a picture behind the lists of a board. It is scaled down to at most 1,920 pixels on its longer side, without metadata.",
+		SetBackground)
+	op.Contents(r, "download_background", "GET /boards/{boardId}/background",
+		"Download the picture behind the lists of a board. It is a JPEG or PNG file of at most 500 kB.", DownloadBackground)
 	op.Command(r, "archive_board", "POST /boards/{boardId}/archive",
 		"Archive a board. It is read-only until it is restored.", ArchiveBoard)
 	op.Command(r, "restore_board", "POST /boards/{boardId}/restore",

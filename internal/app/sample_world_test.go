@@ -56,10 +56,15 @@ var samples = map[string]func(w *world) fields{
 	"draft_status_update": onBoard(nil),
 	"post_status_update": onBoard(fields{"status": "on_track", "title": "Press kit is out", "text": "**Friday.**",
 		"startDate": "2026-03-01", "targetDate": "2026-04-15"}),
-	"list_boards":   func(w *world) fields { return fields{"workspaceId": w.workspace} },
-	"get_board":     onBoard(nil),
-	"create_board":  func(w *world) fields { return fields{"workspaceId": w.workspace, "name": "Another"} },
-	"update_board":  onBoard(fields{"name": "Launch 2"}),
+	"list_boards":    func(w *world) fields { return fields{"workspaceId": w.workspace} },
+	"get_board":      onBoard(nil),
+	"create_board":   func(w *world) fields { return fields{"workspaceId": w.workspace, "name": "Another"} },
+	"update_board":   onBoard(fields{"name": "Launch 2"}),
+	"set_background": onBoard(fields{"content": apptest.Picture(40, 30)}),
+	"download_background": func(w *world) fields {
+		w.owner.Must("set_background", fields{"boardId": w.board, "content": apptest.Picture(40, 30)})
+		return fields{"boardId": w.board}
+	},
 	"archive_board": func(w *world) fields { return fields{"boardId": w.newBoard()} },
 	"restore_board": func(w *world) fields {
 		id := w.newBoard()
@@ -196,7 +201,11 @@ var samples = map[string]func(w *world) fields{
 	"get_guest_page":     func(w *world) fields { return fields{"key": w.publicKey()} },
 	"get_guest_card":     func(w *world) fields { return fields{"key": w.publicKey(), "number": 1} },
 	"get_guest_file":     (*world).guestFile,
-	"add_guest_comment":  func(w *world) fields { return w.asGuest(fields{"number": 1, "text": "When does it open?"}) },
+	"get_guest_background": func(w *world) fields {
+		w.owner.Must("set_background", fields{"boardId": w.board, "content": apptest.Picture(40, 30)})
+		return fields{"key": w.publicKey()}
+	},
+	"add_guest_comment": func(w *world) fields { return w.asGuest(fields{"number": 1, "text": "When does it open?"}) },
 	"submit_guest_card": func(w *world) fields {
 		return w.asGuest(fields{"title": "A map of the venue", "description": "We did not find the entrance."})
 	},

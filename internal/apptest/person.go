@@ -186,8 +186,8 @@ func (p *Person) CallWith(name string, in Fields, header http.Header) Response {
 }
 
 // Request creates the HTTP request of a call. For an operation that needs a session, it creates one
-// for the person. For append_upload, in also has the offset and the content of the part. For set_avatar, in has
-// the content of the picture.
+// for the person. For append_upload, in also has the offset and the content of the part. For an
+// operation that takes a picture, in has its content.
 func (p *Person) Request(o *op.Operation, in Fields) *http.Request {
 	p.T.Helper()
 	target, query, body := rest.Path(o), url.Values{}, Fields{}

@@ -10,6 +10,7 @@ type Board struct {
 	Description string     `json:"description" doc:"The board's description, in Markdown." example:"Everything until the launch."`
 	Visibility  Visibility `json:"visibility" enum:"workspace,private,confidential" doc:"Who can see the board." example:"workspace"`
 	Color       *Color     `json:"color" enum:"gray,red,orange,yellow,lime,green,teal,sky,blue,purple,pink,brown" doc:"The board's color; null if it has none." example:"teal"`
+	Background  *string    `json:"background" doc:"The version of the picture behind the lists, which download_background returns; null if there is none." example:"9f86d081884c7d65"`
 	Features    Features   `json:"features" doc:"The board's optional features, and whether each is enabled."`
 	Role        Role       `json:"role" enum:"admin,editor,commenter,viewer" doc:"The caller's role on the board." example:"admin"`
 	Version     int64      `json:"version" doc:"The boardVersion, which increases by one with every change to the board." example:"42"`

@@ -46,6 +46,9 @@ func AddOperations(r *op.Registry, l *Limiter) *op.Registry {
 		"Get the content of an attached file on a public page. The key is a query parameter, so that "+
 			"browsers can show pictures. The log omits it.",
 		GetFile, op.Guest, op.Before(l.beforeFile))
+	op.Contents(r, "get_guest_background", "GET /public-page/background",
+		"Get the picture behind the lists of a public page. The key is sent as with get_guest_file.",
+		GetBackground, op.Guest, op.Before(l.beforeBackground))
 	op.Command(r, "add_guest_comment", "POST /public-page/comments",
 		"Comment on a card on a public page as a guest. The page must accept comments.",
 		Comment, op.Guest, op.Creates, op.Before(l.beforeComment))
@@ -101,6 +104,10 @@ func (l *Limiter) beforeCard(_ context.Context, db *store.DB, caller board.Calle
 }
 
 func (l *Limiter) beforeFile(_ context.Context, db *store.DB, caller board.Caller, _ *GetFileInput) error {
+	return l.countView(db, caller)
+}
+
+func (l *Limiter) beforeBackground(_ context.Context, db *store.DB, caller board.Caller, _ *GetBackgroundInput) error {
 	return l.countView(db, caller)
 }
 

@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"fmt"
 
+	"cardwall/internal/app"
 	"cardwall/internal/board"
 	"cardwall/internal/store"
 )
@@ -29,6 +30,7 @@ type SharedPage struct {
 type SharedBoard struct {
 	Name       string       `json:"name" doc:"Name of the board." example:"Launch"`
 	Color      *board.Color `json:"color" enum:"gray,red,orange,yellow,lime,green,teal,sky,blue,purple,pink,brown" doc:"Color of the board; null if it has none." example:"teal"`
+	Background *string      `json:"background" doc:"The version of the picture behind the lists, for get_guest_background; null if there is none." example:"9f86d081884c7d65"`
 	Welcome    string       `json:"welcome" doc:"Introduction at the top of the page, in Markdown." example:"Tell us what is missing."`
 	Closed     *Closed      `json:"closed" enum:"archived,readOnly" doc:"Why the page currently accepts no comments or cards; null if it is not closed." example:"archived"`
 	Comments   bool         `json:"comments" doc:"Whether the page shows comments." example:"true"`
@@ -89,8 +91,8 @@ func GetPage(ctx context.Context, v *store.View, in GetPageInput) (SharedPage, e
 		return out, err
 	}
 	shown := &SharedBoard{
-		Name: b.Name, Color: b.Color, Welcome: p.Welcome, Closed: closed(v, b), Comments: p.Comments,
-		Lists: []SharedList{},
+		Name: b.Name, Color: b.Color, Background: b.Background, Welcome: p.Welcome, Closed: closed(v, b),
+		Comments: p.Comments, Lists: []SharedList{},
 	}
 	_, hasTarget := submissionList(p, lists)
 	shown.MayComment = shown.Closed == nil && p.Comments && p.Mode != board.PublicRead
@@ -113,6 +115,22 @@ func GetPage(ctx context.Context, v *store.View, in GetPageInput) (SharedPage, e
 	}
 	out.Board = shown
 	return out, nil
+}
+
+// GetBackgroundInput is the input of GetBackground.
+type GetBackgroundInput struct {
+	KeyInput
+	Version string `json:"version,omitempty" maxLength:"64" doc:"The version of the picture, from the background field of the page. If it is the current one, the response may be cached for a year." example:"9f86d081884c7d65"`
+}
+
+// GetBackground returns the picture behind the lists of a public page. It returns a not_found
+// error if there is none.
+func GetBackground(ctx context.Context, v *store.View, in GetBackgroundInput) (board.Content, error) {
+	b, _, err := v.GuestPage(ctx)
+	if err != nil {
+		return board.Content{}, err
+	}
+	return app.BackgroundOf(ctx, v, b, in.Version)
 }
 
 // tagOf returns a tag for the state of a page, without reading the page's cards. If a

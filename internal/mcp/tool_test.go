@@ -45,7 +45,8 @@ func TestTokenListsTheToolsOfItsScopes(t *testing.T) {
 		var want, beyond []string
 		for _, o := range w.Registry.All() {
 			switch {
-			case o.Audience != op.Public, strings.Contains(o.Name, "webhook"), strings.Contains(o.Name, "upload"), o.HasContent():
+			case o.Audience != op.Public, strings.Contains(o.Name, "webhook"), strings.Contains(o.Name, "upload"), o.HasContent(),
+				o.TakesPicture():
 				if a := p.RPC(apptest.Stateless, "tools/call", fields{"name": o.Name, "arguments": fields{}}); a.Result != nil ||
 					a.Code != -32602 {
 					t.Errorf("%s: got %s, want an unknown tool", o.Name, a.Raw)

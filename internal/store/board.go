@@ -9,14 +9,14 @@ import (
 )
 
 const (
-	boardColumns = "b.name, b.description, b.color, b.created_by, b.created_at, b.updated_at"
+	boardColumns = "b.name, b.description, b.color, b.background, b.created_by, b.created_at, b.updated_at"
 	boardLoad    = "SELECT " + accessColumns + ", " + boardColumns + ", b.archived_at, b.trashed_at FROM boards b" +
 		accessJoins + "WHERE b.id = $1"
 	boardLock = "SELECT b.id FROM boards b WHERE b.id = $1 FOR UPDATE OF b"
 )
 
 func boardDest(b *board.Board) []any {
-	return []any{&b.Name, &b.Description, &b.Color, &b.CreatedBy, &b.CreatedAt, &b.UpdatedAt, &b.ArchivedAt, &b.TrashedAt}
+	return []any{&b.Name, &b.Description, &b.Color, &b.Background, &b.CreatedBy, &b.CreatedAt, &b.UpdatedAt, &b.ArchivedAt, &b.TrashedAt}
 }
 
 // setAccess sets the fields of a board that come from the access columns.
@@ -130,9 +130,9 @@ func (tx *Tx) UpdateBoard(ctx context.Context, b *board.Board) error {
 	a.Visibility, a.Features, a.Archived, a.Trashed = b.Visibility, b.Features, b.ArchivedAt != nil, b.TrashedAt != nil
 	b.UpdatedAt = tx.now
 	tx.storedRecord(b.ID, b.ID, b.Name, b.Description)
-	return tx.exec(ctx, "UPDATE boards SET name = $1, description = $2, color = $3, visibility = $4, features = $5, archived_at = "+
-		"$6, trashed_at = $7 WHERE id = $8",
-		b.Name, b.Description, null(b.Color), string(b.Visibility), b.Features.Bits(), null(b.ArchivedAt), null(b.TrashedAt), b.ID)
+	return tx.exec(ctx, "UPDATE boards SET name = $1, description = $2, color = $3, background = $4, visibility = $5, "+
+		"features = $6, archived_at = $7, trashed_at = $8 WHERE id = $9", b.Name, b.Description, null(b.Color), b.Background,
+		string(b.Visibility), b.Features.Bits(), null(b.ArchivedAt), null(b.TrashedAt), b.ID)
 }
 
 // BoardMembers returns a page of the people who can see a loaded board, ordered by id,

@@ -15,24 +15,25 @@ import (
 // rows collects new rows by table, so that a few statements can write many rows. The rows
 // can also be encoded as JSON and written later.
 type rows struct {
-	Users         [][]any `json:"users,omitempty"`
-	Boards        [][]any `json:"boards,omitempty"`
-	BoardMembers  [][]any `json:"boardMembers,omitempty"`
-	Labels        [][]any `json:"labels,omitempty"`
-	Lists         [][]any `json:"lists,omitempty"`
-	Cards         [][]any `json:"cards,omitempty"`
-	CardLabels    [][]any `json:"cardLabels,omitempty"`
-	CardAssignees [][]any `json:"cardAssignees,omitempty"`
-	Checklists    [][]any `json:"checklists,omitempty"`
-	Items         [][]any `json:"items,omitempty"`
-	Comments      [][]any `json:"comments,omitempty"`
-	Attachments   [][]any `json:"attachments,omitempty"`
-	Texts         [][]any `json:"texts,omitempty"`
-	StatusUpdates [][]any `json:"statusUpdates,omitempty"`
-	SavedFilters  [][]any `json:"savedFilters,omitempty"`
-	Activity      [][]any `json:"activity,omitempty"`
-	Moves         [][]any `json:"moves,omitempty"` // updates to cards: the time of the first move
-	Ends          [][]any `json:"ends,omitempty"`  // updates to boards: the final counts
+	Users         [][]any         `json:"users,omitempty"`
+	Boards        [][]any         `json:"boards,omitempty"`
+	Backgrounds   []backgroundRow `json:"backgrounds,omitempty"`
+	BoardMembers  [][]any         `json:"boardMembers,omitempty"`
+	Labels        [][]any         `json:"labels,omitempty"`
+	Lists         [][]any         `json:"lists,omitempty"`
+	Cards         [][]any         `json:"cards,omitempty"`
+	CardLabels    [][]any         `json:"cardLabels,omitempty"`
+	CardAssignees [][]any         `json:"cardAssignees,omitempty"`
+	Checklists    [][]any         `json:"checklists,omitempty"`
+	Items         [][]any         `json:"items,omitempty"`
+	Comments      [][]any         `json:"comments,omitempty"`
+	Attachments   [][]any         `json:"attachments,omitempty"`
+	Texts         [][]any         `json:"texts,omitempty"`
+	StatusUpdates [][]any         `json:"statusUpdates,omitempty"`
+	SavedFilters  [][]any         `json:"savedFilters,omitempty"`
+	Activity      [][]any         `json:"activity,omitempty"`
+	Moves         [][]any         `json:"moves,omitempty"` // updates to cards: the time of the first move
+	Ends          [][]any         `json:"ends,omitempty"`  // updates to boards: the final counts
 }
 
 // tableRows holds the new rows of one table.
@@ -45,7 +46,7 @@ type tableRows struct {
 func (r *rows) tables() []tableRows {
 	return []tableRows{
 		{"boards (id, workspace_id, name, description, color, visibility, features, version, archived_at, trashed_at, " +
-			"created_by, created_at, updated_at, counted_at, reduced_to)", &r.Boards},
+			"created_by, created_at, updated_at, counted_at, reduced_to, background)", &r.Boards},
 		{"board_members (board_id, user_id, role, created_at)", &r.BoardMembers},
 		{"labels (id, board_id, name, color, created_at, updated_at)", &r.Labels},
 		{"lists (id, board_id, name, rank, wip_limit, wip_mode, archived_at, created_at, updated_at)", &r.Lists},
@@ -157,6 +158,11 @@ func (tx *Tx) writeRows(ctx context.Context, r *rows) error {
 			return fmt.Errorf("write rows: %w", err)
 		}
 	}
+	for _, b := range r.Backgrounds {
+		if _, err := tx.AddBackground(ctx, b.BoardID, board.Picture{MediaType: b.MediaType, Content: b.Content}); err != nil {
+			return fmt.Errorf("write backgrounds: %w", err)
+		}
+	}
 	for _, m := range r.Moves {
 		if err := tx.exec(ctx, "UPDATE cards SET moved_at = $1 WHERE id = $2 AND (moved_at IS NULL OR moved_at > $1)", m...); err != nil {
 			return fmt.Errorf("write moves: %w", err)
@@ -181,6 +187,11 @@ func decodeRows(text []byte) (*rows, error) {
 	for i, entry := range r.Activity { // servers before v0.3 do not write the program
 		if len(entry) == 12 {
 			r.Activity[i] = append(entry, nil)
+		}
+	}
+	for i, b := range r.Boards { // servers before v0.3 do not write the background
+		if len(b) == 15 {
+			r.Boards[i] = append(b, nil)
 		}
 	}
 	all := [][][]any{r.Users, r.Moves, r.Ends}

@@ -211,7 +211,7 @@ func (r reverter) list(ctx context.Context) error {
 		return err
 	case board.KindListUpdated:
 		in := app.UpdateListInput{ListInput: list}
-		var err [3]error
+		var err [4]error
 		in.Name, err[0] = was[string](r, "name")
 		in.WIPLimit.Value, err[1] = was[int](r, "wipLimit")
 		in.WIPLimit.Set = r.is("wipLimit")
@@ -404,11 +404,13 @@ func (r reverter) board(ctx context.Context) error {
 			return notUndoable("Change the visibility and the features of the board in its settings.")
 		}
 		in := app.UpdateBoardInput{BoardInput: this}
-		var err [3]error
+		var err [4]error
 		in.Name, err[0] = was[string](r, "name")
 		in.Description, err[1] = was[string](r, "description")
 		in.Color.Value, err[2] = was[board.Color](r, "color")
 		in.Color = op.Optional[board.Color]{Set: r.is("color"), Value: in.Color.Value}
+		in.Background.Value, err[3] = was[string](r, "background")
+		in.Background = op.Optional[string]{Set: r.is("background"), Value: in.Background.Value}
 		if err := errors.Join(err[:]...); err != nil {
 			return err
 		}
