@@ -199,13 +199,21 @@ func (out *writer) board(b board.Board, filters bool) (n countsRecord, err error
 	if err != nil {
 		return n, err
 	}
+	var background *pictureRecord
+	if b.Background != nil {
+		p, err := out.v.Background(out.ctx, b.ID, *b.Background)
+		if err != nil {
+			return n, err
+		}
+		background = &pictureRecord{p.MediaType, p.Content}
+	}
 	if err := out.enc.WriteToken(jsontext.BeginObject); err != nil {
 		return n, err
 	}
 	n.Users = len(users)
 	if err := out.members("format", Format, "exportedAt", out.v.Now(), "boardVersion", b.Version, "board", boardRecord{
-		ID: b.ID, Name: b.Name, Description: b.Description, Color: b.Color, Visibility: b.Visibility, Features: b.Features,
-		NextNumber: a.NextNumber, ReducedTo: reduced,
+		ID: b.ID, Name: b.Name, Description: b.Description, Color: b.Color, Background: background,
+		Visibility: b.Visibility, Features: b.Features, NextNumber: a.NextNumber, ReducedTo: reduced,
 		Cards: a.AllCards, ArchivedAt: b.ArchivedAt, CreatedBy: b.CreatedBy, CreatedAt: b.CreatedAt, UpdatedAt: b.UpdatedAt,
 	}, "users", users); err != nil {
 		return n, err

@@ -1,6 +1,11 @@
 package transfer
 
 import (
+	"bytes"
+	"errors"
+	"image"
+	_ "image/jpeg" // the formats of stored pictures
+	_ "image/png"
 	"strings"
 	"unicode"
 
@@ -183,12 +188,35 @@ func (r *boardReader) createBoard() error {
 			return err
 		}
 	}
+	background, err := b.Background.picture()
+	if err != nil {
+		return err
+	}
 	b.Features.PublicPage = false // an import must not publish a board
 	r.target = board.Board{ID: id, Name: b.Name, Description: b.Description, Color: b.Color, Visibility: b.Visibility,
 		Features: b.Features, Version: r.target.Version,
 		ArchivedAt: b.ArchivedAt, CreatedBy: by, CreatedAt: b.CreatedAt, UpdatedAt: b.UpdatedAt}
 	r.imported = board.ImportedBoard{ID: id, Name: b.Name}
-	return r.draft.ReducedBoard(r.ctx, &r.target, b.ReducedTo)
+	if background == nil {
+		return r.draft.ReducedBoard(r.ctx, &r.target, b.ReducedTo)
+	}
+	r.target.Background = new(background.Version())
+	return errors.Join(r.draft.ReducedBoard(r.ctx, &r.target, b.ReducedTo), r.draft.Background(r.ctx, id, *background))
+}
+
+// picture returns the picture of a record; nil if there is none. It returns an error if the
+// program cannot have made the picture.
+func (in *pictureRecord) picture() (*board.Picture, error) {
+	if in == nil {
+		return nil, nil
+	}
+	size, format, err := image.DecodeConfig(bytes.NewReader(in.Content))
+	if err != nil || in.MediaType != "image/"+format || max(size.Width, size.Height) > board.AsBackground.Side ||
+		len(in.Content) > int(board.AsBackground.Most) {
+		return nil, board.Invalid("board.background must be a JPEG or PNG picture of at most %d × %d pixels and %s.",
+			board.AsBackground.Side, board.AsBackground.Side, board.AsBackground.Most)
+	}
+	return &board.Picture{MediaType: in.MediaType, Content: in.Content}, nil
 }
 
 func (r *boardReader) label(at string, l *labelRecord) error {

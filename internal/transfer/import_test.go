@@ -2,6 +2,7 @@ package transfer_test
 
 import (
 	"bytes"
+	"encoding/base64"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -77,6 +78,11 @@ func TestTruncatedFileIsRefused(t *testing.T) {
 	})
 }
 
+// background returns the member of a board record that contains the picture behind the lists.
+func background(mediaType, content string) string {
+	return fmt.Sprintf(`"background":{"mediaType":%q,"content":%q},`, mediaType, base64.StdEncoding.EncodeToString([]byte(content)))
+}
+
 func TestInvalidDocumentsAreRefused(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
@@ -135,6 +141,11 @@ func TestInvalidDocumentsAreRefused(t *testing.T) {
 			"invalid UTF-8":         {change(`"title":"first"`, "\"title\":\"\xff\""), "not valid JSON"},
 			"duplicate label id":    {change(lastLabelID(text), firstLabelID(text)), "is a duplicate"},
 			"unknown visibility":    {change(`"visibility":"private"`, `"visibility":"secret"`), "visibility"},
+			"background of text":    {change(`"features":{`, background("image/png", "<html>")+`"features":{`), "board.background"},
+			"background of a type":  {change(`"features":{`, background("image/jpeg", apptest.Picture(4, 3))+`"features":{`), "board.background"},
+			"wide background":       {change(`"features":{`, background("image/png", apptest.Picture(1921, 1))+`"features":{`), "board.background"},
+			"background of 500 kB": {change(`"features":{`, background("image/png", apptest.Picture(4, 3)+strings.Repeat("x", 500_000))+
+				`"features":{`), "board.background"},
 		} {
 			_, err := importDocument(s, board.Person(ada.ID), workspace, []byte(c.text))
 			if f, ok := board.AsFault(err); !ok || !strings.Contains(f.Message, c.want) {

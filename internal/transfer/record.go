@@ -22,6 +22,7 @@ type boardRecord struct {
 	Name        string           `json:"name"`
 	Description string           `json:"description"`
 	Color       *board.Color     `json:"color"`
+	Background  *pictureRecord   `json:"background,omitzero"`
 	Visibility  board.Visibility `json:"visibility"`
 	Features    board.Features   `json:"features"`
 	NextNumber  int              `json:"nextNumber"`         // number of the next card
@@ -31,6 +32,12 @@ type boardRecord struct {
 	CreatedBy   *string          `json:"createdBy"`
 	CreatedAt   board.Instant    `json:"createdAt"`
 	UpdatedAt   board.Instant    `json:"updatedAt"`
+}
+
+// pictureRecord is a small picture, such as the one behind the lists of a board.
+type pictureRecord struct {
+	MediaType string `json:"mediaType"`
+	Content   []byte `json:"content"` // Base64 in JSON
 }
 
 type userRecord struct {

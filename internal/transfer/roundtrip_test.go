@@ -267,6 +267,7 @@ func randomBoard(rt *rapid.T, people []*apptest.Person, workspace string) string
 		func() { ada.Call("remove_board_member", apptest.Fields{"boardId": id, "userId": s.pick(rt, "user")}) },
 		func() {
 			ada.Call("update_board", apptest.Fields{"boardId": id, "name": text(), "color": "teal", "features": map[string]bool{"calendar": false}})
+			ada.Call("set_background", apptest.Fields{"boardId": id, "content": apptest.Picture(30, 20)})
 		},
 	}
 	for range rapid.IntRange(5, 50).Draw(rt, "steps") {
