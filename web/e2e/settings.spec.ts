@@ -63,6 +63,8 @@ test('the settings can be used by keyboard only, and fit a phone', async ({ page
   await page.keyboard.press('Tab')
   await page.keyboard.press('ArrowRight')
   await page.keyboard.press('Tab')
+  await expect(dialog.getByRole('button', { name: 'Choose picture…' })).toBeFocused()
+  await page.keyboard.press('Tab')
   await expect(dialog.getByRole('radio', { name: /^Workspace/ })).toBeFocused()
   await page.keyboard.press('Tab')
   await expect(dialog.getByRole('switch', { name: /^Start dates/ })).toBeFocused()

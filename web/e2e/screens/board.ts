@@ -1,4 +1,5 @@
 import { expect } from '@playwright/test'
+import { png } from '../png'
 import { button, dialog, firstCard, type Screen } from './screen'
 
 export const board: readonly Screen[] = [
@@ -8,6 +9,24 @@ export const board: readonly Screen[] = [
     path: (s) => `/boards/${s.boardId}`,
     ready: firstCard,
     title: /^Launch of the new site/,
+  },
+  {
+    name: 'board-picture',
+    route: '/boards/:boardId',
+    path: (s) => `/boards/${s.boardId}`,
+    ready: firstCard,
+    // Without changing the board, which other screens show as well.
+    prepare: async (page) => {
+      await page.route('**/background?*', (route) => route.fulfill({ contentType: 'image/png', body: png(1200, 800) }))
+      await page.route('**/api/app/v1/boards/*/open*', async (route) => {
+        const response = await route.fetch()
+        const { data, ...rest } = (await response.json()) as { data: object }
+        await route.fulfill({ response, json: { ...rest, data: { ...data, background: '9f86d081884c7d65' } } })
+      })
+    },
+    steps: async (page) => {
+      await expect(page.locator('img.picture')).toHaveJSProperty('naturalWidth', 1200)
+    },
   },
   {
     name: 'board-filter',

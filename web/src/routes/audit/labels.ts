@@ -39,6 +39,7 @@ const groups: Record<string, Record<string, string>> = {
     copy_board: 'created the board @ as a copy',
     save_board_as_template: 'saved the board @ as a template',
     update_board: 'changed the board @',
+    set_background: 'changed the picture of the board @',
     archive_board: 'archived the board @',
     restore_board: 'restored the board @',
     trash_board: 'moved the board @ to the trash',

@@ -80,6 +80,11 @@ export class SharedPage {
     return `/api/app/v1/public-page/file?${query}`
   }
 
+  /** The URL of the picture behind the lists. */
+  get backgroundUrl(): string {
+    return `/api/app/v1/public-page/background?key=${this.key}&version=${this.board?.background}`
+  }
+
   comment(draft: Draft, number: number, text: string, attempt: string): Promise<unknown> {
     return this.#send(draft, (fields) =>
       client.POST('/public-page/comments', {

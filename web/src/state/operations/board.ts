@@ -22,6 +22,7 @@ export type BoardInputs = {
     name?: string
     description?: string
     color?: LabelColor | null
+    background?: string | null
     visibility?: BoardInfo['visibility']
     features?: Partial<Board['features']>
   }
