@@ -38,6 +38,9 @@ type RestoreOptions struct {
 	Keys     *seal.Keyring
 	Clock    func() time.Time
 	Progress func(string) // may be nil
+	// Before is called when the backup is verified and the database can receive it, before the
+	// database changes. If it returns an error, Restore restores nothing and returns that error.
+	Before func(context.Context) error // may be nil
 }
 
 // Restore restores a backup into an empty installation and migrates it to the schema of
@@ -48,6 +51,9 @@ type RestoreOptions struct {
 func Restore(ctx context.Context, opts RestoreOptions) (m Manifest, kept string, err error) {
 	if opts.Progress == nil {
 		opts.Progress = func(string) {}
+	}
+	if opts.Before == nil {
+		opts.Before = func(context.Context) error { return nil }
 	}
 	newest, err := newestSchema()
 	if err != nil {
@@ -88,6 +94,9 @@ func restorePostgres(ctx context.Context, opts RestoreOptions, m Manifest, newes
 	}
 	defer func() { err = errors.Join(err, to.close()) }()
 	if err := to.prepareEmptyPostgres(ctx, opts.Database, m.Schema, opts.Clock()); err != nil {
+		return err
+	}
+	if err := opts.Before(ctx); err != nil {
 		return err
 	}
 	tables, err := to.commonTables(ctx, from)
@@ -144,6 +153,16 @@ func (b *bulk) beginExclusive(ctx context.Context, tables []table, now time.Time
 }
 
 func restoreSQLite(ctx context.Context, opts RestoreOptions, newest int64) (kept string, err error) {
+	old, aside, err := lockOld(ctx, opts)
+	if err != nil {
+		return "", err
+	}
+	if old != nil {
+		defer func() { err = errors.Join(err, old.close()) }()
+	}
+	if err := opts.Before(ctx); err != nil {
+		return "", err
+	}
 	restored, err := createPartial(opts.Database)
 	if err != nil {
 		return "", fmt.Errorf("restore: %w", err)
@@ -160,7 +179,13 @@ func restoreSQLite(ctx context.Context, opts RestoreOptions, newest int64) (kept
 	if err := prepareDatabase(ctx, restored, newest, opts.Clock()); err != nil {
 		return "", err
 	}
-	return installFile(ctx, opts, restored)
+	if old == nil {
+		if err := os.Link(restored, opts.Database); err != nil { // a rename would overwrite a file created in the meantime
+			return "", err
+		}
+		return "", errors.Join(os.Remove(restored), sqldb.SyncFolder(opts.Database))
+	}
+	return replaceFile(opts, restored, aside)
 }
 
 // copyBackup copies a backup without its last line.
@@ -199,42 +224,48 @@ func prepareDatabase(ctx context.Context, file string, newest int64, now time.Ti
 	return errors.Join(f.Sync(), f.Close())
 }
 
-// installFile moves a restored file to the path of the database. It first locks an
-// existing file, so that no server can start to use it. It returns the path to which it
-// moved the existing file, or "" if there was none or it contained no data.
-func installFile(ctx context.Context, opts RestoreOptions, restored string) (kept string, err error) {
+// lockOld locks an existing file at the path of the database, so that no server can start to use
+// it. It returns nil if there is none. aside reports whether the file must be kept, because it
+// contains data or cannot be read. lockOld returns ErrNotEmpty or ErrInUse if a restore must not
+// replace the file. The caller must close old.
+func lockOld(ctx context.Context, opts RestoreOptions) (old *bulk, aside bool, err error) {
 	if _, err := os.Stat(opts.Database); errors.Is(err, fs.ErrNotExist) {
 		for _, suffix := range []string{"-wal", "-journal"} {
 			if _, err := os.Stat(opts.Database + suffix); err == nil {
-				return "", fmt.Errorf("%s%s exists without its database, and would damage the restored one; move it elsewhere",
+				return nil, false, fmt.Errorf("%s%s exists without its database, and would damage the restored one; move it elsewhere",
 					opts.Database, suffix)
 			}
 		}
-		if err := os.Link(restored, opts.Database); err != nil { // a rename would overwrite a file created in the meantime
-			return "", err
-		}
-		return "", errors.Join(os.Remove(restored), sqldb.SyncFolder(opts.Database))
+		return nil, false, nil
 	}
-	old, err := openBulkFile(ctx, opts.Database, "mode=rw&_pragma=busy_timeout(0)")
+	old, err = openBulkFile(ctx, opts.Database, "mode=rw&_pragma=busy_timeout(0)")
 	if err != nil {
-		return "", sqldb.FileFault(opts.Database, err)
+		return nil, false, sqldb.FileFault(opts.Database, err)
 	}
-	defer func() { err = errors.Join(err, old.close()) }()
-	nonEmpty, err := old.lockExclusive(ctx)
+	nonEmpty, unreadable := old.lockExclusive(ctx)
 	switch {
-	case err != nil && sqldb.IsBusy(err):
-		return "", fmt.Errorf("%w (%s): stop it first", ErrInUse, opts.Database)
-	case !opts.Replace && err != nil:
-		return "", fmt.Errorf("%w, and its data cannot be read; --replace moves it aside: %w", ErrNotEmpty, err)
+	case unreadable != nil && sqldb.IsBusy(unreadable):
+		err = fmt.Errorf("%w (%s): stop it first", ErrInUse, opts.Database)
+	case !opts.Replace && unreadable != nil:
+		err = fmt.Errorf("%w, and its data cannot be read; --replace moves it aside: %w", ErrNotEmpty, unreadable)
 	case !opts.Replace && nonEmpty != "":
-		return "", fmt.Errorf("%w: the table %s has rows; --replace moves the file aside", ErrNotEmpty, nonEmpty)
+		err = fmt.Errorf("%w: the table %s has rows; --replace moves the file aside", ErrNotEmpty, nonEmpty)
 	}
-	if nonEmpty != "" || err != nil {
-		aside := opts.Database + ".before-restore-" + opts.Clock().UTC().Format("20060102T150405")
-		kept = aside
+	if err != nil {
+		return nil, false, errors.Join(err, old.close())
+	}
+	return old, nonEmpty != "" || unreadable != nil, nil
+}
+
+// replaceFile moves a restored file to the path of the database. If aside is true, it keeps the
+// existing file and returns the path to which it moved it.
+func replaceFile(opts RestoreOptions, restored string, aside bool) (kept string, err error) {
+	if aside {
+		kept = opts.Database + ".before-restore-" + opts.Clock().UTC().Format("20060102T150405")
+		first := kept
 		err := os.Link(opts.Database, kept)
 		for n := 2; errors.Is(err, fs.ErrExist); n++ { // restored twice within a second
-			kept = fmt.Sprintf("%s-%d", aside, n)
+			kept = fmt.Sprintf("%s-%d", first, n)
 			err = os.Link(opts.Database, kept)
 		}
 		if err != nil {
