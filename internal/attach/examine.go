@@ -8,7 +8,6 @@ import (
 	"io"
 
 	"cardwall/internal/board"
-	"cardwall/internal/file"
 	"cardwall/internal/store"
 )
 
@@ -45,33 +44,20 @@ func (f *Files) Examine(ctx context.Context, all bool, report func(Damage)) erro
 
 // examine returns what is wrong with a blob, or "" if nothing is.
 func (f *Files) examine(ctx context.Context, u store.UsedBlob, all bool) (problem string, err error) {
-	content, err := f.Blobs.Open(ctx, blobName(u.Blob))
-	if errors.Is(err, file.ErrMissing) {
-		return "is missing", nil
-	}
-	if err != nil {
-		return "", err
+	content, problem, err := openUsed(ctx, f.Blobs, u)
+	if err != nil || problem != "" {
+		return problem, err
 	}
 	defer func() { err = errors.Join(err, content.Close()) }()
-	size, err := content.Seek(0, io.SeekEnd)
-	if err != nil {
-		return "", fmt.Errorf("read the size of a file: %w", err)
-	}
-	if size != u.Size {
-		return fmt.Sprintf("has %d bytes instead of %d", size, u.Size), nil
-	}
 	if !all {
 		return "", nil
-	}
-	if _, err := content.Seek(0, io.SeekStart); err != nil {
-		return "", fmt.Errorf("read a file: %w", err)
 	}
 	sum := sha256.New()
 	if _, err := io.Copy(sum, content); err != nil {
 		return "", fmt.Errorf("read a file: %w", err)
 	}
 	if fmt.Sprintf("%x", sum.Sum(nil)) != u.Blob.Hash {
-		return "has different content from the file that was added", nil
+		return differs, nil
 	}
 	return "", nil
 }

@@ -47,7 +47,7 @@ type Blobs interface {
 // Open opens the storage at an address: an s3:// URL, as for OpenBucket, or the path of a
 // folder, which is created if it does not exist. The caller must call closeBlobs.
 func Open(ctx context.Context, address string) (b Blobs, closeBlobs func() error, err error) {
-	if strings.HasPrefix(address, "s3://") {
+	if IsBucket(address) {
 		b, err := OpenBucket(ctx, address)
 		return b, func() error { return nil }, err
 	}
@@ -57,6 +57,22 @@ func Open(ctx context.Context, address string) (b Blobs, closeBlobs func() error
 	}
 	return f, f.Close, nil
 }
+
+// OpenToRead is like Open, but the caller may only read. It returns an error if a folder does not
+// exist, and writes nothing, so that a folder can be on a medium that is mounted read-only.
+func OpenToRead(ctx context.Context, address string) (b Blobs, closeBlobs func() error, err error) {
+	if IsBucket(address) {
+		return Open(ctx, address)
+	}
+	f, err := openExisting(address)
+	if err != nil {
+		return nil, nil, err
+	}
+	return f, f.Close, nil
+}
+
+// IsBucket reports whether an address is that of a bucket, and not that of a folder.
+func IsBucket(address string) bool { return strings.HasPrefix(address, "s3://") }
 
 // Info describes a blob.
 type Info struct {

@@ -42,6 +42,15 @@ func OpenFolder(folder string) (*Folder, error) {
 	return f, nil
 }
 
+// openExisting opens a folder only for reading. It creates nothing.
+func openExisting(folder string) (*Folder, error) {
+	root, err := os.OpenRoot(folder)
+	if err != nil {
+		return nil, fmt.Errorf("open the folder for files: %w", err)
+	}
+	return &Folder{root: root}, nil
+}
+
 // Close closes the folder. Open blobs can still be read.
 func (f *Folder) Close() error { return f.root.Close() }
 
@@ -157,7 +166,8 @@ func (f *Folder) Remove(_ context.Context, name string) error {
 	return nil
 }
 
-// List implements Blobs.
+// List implements Blobs. Names are in order if each segment has only letters, digits and
+// underscores.
 func (f *Folder) List(ctx context.Context, prefix string, fn func(Info) error) error {
 	return fs.WalkDir(f.root.FS(), ".", func(name string, entry fs.DirEntry, err error) error {
 		switch {
