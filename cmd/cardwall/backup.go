@@ -17,19 +17,25 @@ import (
 )
 
 type backupCommand struct {
-	File string `arg:"" help:"Target: a file, an existing folder (the file is named after the current time), or - for standard output."`
-	Keep int    `placeholder:"N" help:"If the target is a folder: remove all but the N newest backups in it (default: keep all)."`
+	File    string `arg:"" help:"Target: a file, an existing folder (the file is named after the current time), or - for standard output."`
+	Keep    int    `placeholder:"N" help:"If the target is a folder: remove all but the N newest backups in it (default: keep all)."`
+	FilesTo string `placeholder:"FOLDER" help:"Folder that receives the attached files, or none (default: files in the target folder, if they are stored in a folder)."`
 }
 
 func (backupCommand) Help() string {
 	return "Writes a consistent snapshot of all data to one file and verifies it. Servers can keep running. " +
 		"The format does not depend on the database: cardwall restore can load a backup into SQLite or PostgreSQL. " +
 		"An existing backup with the same name is replaced once the new one is complete.\n\n" +
-		"The backup does not contain the encryption key for secrets. Store secret.key separately. " +
-		"It does not contain attached files either. Copy them after the backup.\n\n" +
+		"The backup does not contain the encryption key for secrets. Store secret.key separately.\n\n" +
+		"Attached files are copied after the data, to a folder that all backups share. Files that are already there are not " +
+		"copied again. Without --files-to, they are copied to the folder files in the target folder, but only if the target " +
+		"is a folder and the files are not stored in a bucket. If a file is missing or damaged, the others are copied and " +
+		"the command fails. Beside the backup, FILE.files lists the files that it needs. " +
+		"To check them, run sha256sum --check FILE.files in their folder.\n\n" +
+		"With --keep, files in the target folder that no backup needs are removed, too. Nothing is removed if the command fails.\n\n" +
 		"Examples:\n" +
-		"  cardwall backup cardwall-$(date +%F).backup\n" +
 		"  cardwall backup --keep 14 /var/backups/cardwall\n" +
+		"  cardwall backup --files-to /mnt/cardwall-files cardwall-$(date +%F).backup\n" +
 		"  cardwall backup - | ssh vault 'cat > cardwall.backup'"
 }
 
@@ -43,6 +49,10 @@ func (c *backupCommand) Run(ctx context.Context, g *globals) (err error) {
 	if c.Keep < 0 || c.Keep > 0 && folder == "" {
 		return errors.New("--keep must be a positive number, and requires an existing folder as the target")
 	}
+	files, err := c.folderForFiles(g, folder)
+	if err != nil {
+		return err
+	}
 	if file == "-" {
 		folder, err := os.MkdirTemp(g.tempFolder(), "cardwall-backup-")
 		if err != nil {
@@ -50,28 +60,46 @@ func (c *backupCommand) Run(ctx context.Context, g *globals) (err error) {
 		}
 		defer func() { err = errors.Join(err, os.RemoveAll(folder)) }()
 		file = filepath.Join(folder, "cardwall.backup")
+	} else if err := checkList(file + listSuffix); err != nil {
+		return err
 	}
 	m, err := g.backup(ctx, file)
 	if err != nil {
 		return err
 	}
-	if c.File != "-" {
-		g.print("%s\n%s", summarize(m, c.File), g.noFiles())
-		if c.Keep > 0 {
-			err = g.pruneBackups(folder, c.Keep)
-		}
-		return errors.Join(err, g.recordBackup(ctx, m))
+	tell := g.reportProgress
+	if c.File == "-" {
+		err = g.writeOutput(file)
+	} else {
+		tell = func(message string) { g.print("%s", message) }
+		tell(summarize(m, c.File))
+		err = writeList(ctx, file, file+listSuffix)
 	}
+	if err != nil {
+		return err
+	}
+	if files == "" {
+		tell(g.notCopied())
+	} else if err := g.copyFiles(ctx, file, g.filesAddress(), files, tell); err != nil {
+		return fmt.Errorf("the backup of the database is complete, but not that of the files: %w", err)
+	}
+	if c.Keep > 0 {
+		err = g.pruneBackups(folder, c.Keep)
+		if own := filepath.Join(folder, filesFolder); err == nil && files != "" && sameFolder(files, own) {
+			err = g.pruneFiles(ctx, folder, files)
+		}
+	}
+	return errors.Join(err, g.recordBackup(ctx, m))
+}
+
+// writeOutput copies a file to standard output.
+func (g *globals) writeOutput(file string) error {
 	f, err := os.Open(file)
 	if err != nil {
 		return err
 	}
 	_, err = io.Copy(g.stdout, f)
-	if err = errors.Join(err, f.Close()); err != nil {
-		return err
-	}
-	g.reportProgress(g.noFiles())
-	return g.recordBackup(ctx, m)
+	return errors.Join(err, f.Close())
 }
 
 // The file name of a backup in a folder consists of the prefix, the time in UTC and
@@ -82,8 +110,8 @@ const (
 	backupSuffix = ".backup"
 )
 
-// pruneBackups removes all but the keep newest backups from a folder. It ignores files
-// that are not named like a backup.
+// pruneBackups removes all but the keep newest backups from a folder, with their lists of files.
+// It ignores files that are not named like a backup.
 func (g *globals) pruneBackups(folder string, keep int) error {
 	entries, err := os.ReadDir(folder) // sorted by name and therefore by time
 	if err != nil {
@@ -100,7 +128,12 @@ func (g *globals) pruneBackups(folder string, keep int) error {
 		}
 	}
 	for _, name := range backups[:max(0, len(backups)-keep)] {
-		if err := os.Remove(filepath.Join(folder, name)); err != nil {
+		// The list comes first, because no later run would remove a list without a backup.
+		err := os.Remove(filepath.Join(folder, name+listSuffix))
+		if err == nil || errors.Is(err, fs.ErrNotExist) {
+			err = os.Remove(filepath.Join(folder, name))
+		}
+		if err != nil {
 			return fmt.Errorf("remove old backup: %w", err)
 		}
 		g.print("Removed %s.", filepath.Join(folder, name))
@@ -155,11 +188,6 @@ func summarize(m dbtool.Manifest, file string) string {
 			strings.Join(m.Keys, ", "))
 	}
 	return text
-}
-
-// noFiles returns a sentence for the operator that says where attached files are.
-func (g *globals) noFiles() string {
-	return fmt.Sprintf("Attached files are not in the backup. Copy them from %s after the backup.", g.filesAddress())
 }
 
 // formatSize returns a number of bytes in KiB, MiB or GiB.

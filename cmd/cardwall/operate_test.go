@@ -105,9 +105,9 @@ func TestBackupFolderKeepsTheNewest(t *testing.T) {
 		names = append(names, e.Name())
 	}
 	list := strings.Join(names, " ")
-	if len(names) != 4 || strings.Contains(list, "20240101") || !strings.Contains(list, "20250101") ||
-		!strings.Contains(list, "keep") || !strings.Contains(list, "other") {
-		t.Errorf("the folder contains %s, want all files except the oldest backup", list)
+	if len(names) != 5 || strings.Contains(list, "20240101") || !strings.Contains(list, "20250101") ||
+		!strings.Contains(list, "keep") || !strings.Contains(list, "other") || strings.Count(list, "Z.backup.files") != 1 {
+		t.Errorf("the folder contains %s, want all files except the oldest backup, and the list of the new one", list)
 	}
 	if stderr := command(1, "backup", "--keep", "2", filepath.Join(folder, "a.backup")); !strings.Contains(stderr, "--keep") {
 		t.Errorf("backup --keep to a file printed %q, want it to contain %q", stderr, "--keep")
