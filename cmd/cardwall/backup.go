@@ -202,8 +202,9 @@ func formatSize(n int64) string {
 }
 
 type restoreCommand struct {
-	File    string `arg:"" help:"Backup file, or - for standard input."`
-	Replace bool   `help:"SQLite: replace existing data. The old file is kept under another name."`
+	File      string `arg:"" help:"Backup file, or - for standard input."`
+	Replace   bool   `help:"SQLite: replace existing data. The old file is kept under another name."`
+	FilesFrom string `placeholder:"FOLDER" help:"Folder with the attached files, or none (default: files beside the backup, if it exists)."`
 }
 
 func (restoreCommand) Help() string {
@@ -211,8 +212,13 @@ func (restoreCommand) Help() string {
 		"and migrates it to this program's schema. Restores either all data or none. " +
 		"Stop all servers first, and provide the encryption key of the backup, " +
 		"either as secret.key in the data folder or in CARDWALL_SECRET_KEY.\n\n" +
+		"Attached files are copied to the storage before the database changes. Each is compared with its hash. " +
+		"Files that are already there are not copied again. If the copy fails, for example because the disk is full, " +
+		"the database is not restored. Run the command again to continue. " +
+		"If files are missing or damaged in the folder, everything else is restored. The command then fails and names them.\n\n" +
 		"Examples:\n" +
 		"  cardwall restore cardwall-2026-03-02.backup\n" +
+		"  cardwall restore cardwall-2026-03-02.backup --files-from /mnt/cardwall-files\n" +
 		"  cardwall restore cardwall-2026-03-02.backup --database postgres://cardwall@db/cardwall"
 }
 
@@ -227,6 +233,10 @@ func (c *restoreCommand) Run(ctx context.Context, g *globals) (err error) {
 	if c.Replace && sqldb.IsPostgres(database) {
 		return errors.New("--replace works only with SQLite; for PostgreSQL, create a new database and pass its address")
 	}
+	files, err := c.folderWithFiles()
+	if err != nil {
+		return err
+	}
 	file := c.File
 	if file == "-" {
 		if file, err = g.saveInput(); err != nil {
@@ -238,8 +248,13 @@ func (c *restoreCommand) Run(ctx context.Context, g *globals) (err error) {
 	if err != nil {
 		return err
 	}
+	var incomplete error
 	m, previous, err := dbtool.Restore(ctx, dbtool.RestoreOptions{
 		Backup: file, Database: database, Replace: c.Replace, Keys: keys, Clock: time.Now, Progress: g.reportProgress,
+		Before: func(ctx context.Context) (err error) {
+			incomplete, err = c.restoreFiles(ctx, g, file, files)
+			return err
+		},
 	})
 	if err != nil {
 		return err
@@ -248,6 +263,9 @@ func (c *restoreCommand) Run(ctx context.Context, g *globals) (err error) {
 		m.Rows(), len(m.Tables), m.MadeAt.Format("2 January 2006 at 15:04:05 UTC"))
 	if previous != "" {
 		g.print("The previous data is in %s.", previous)
+	}
+	if incomplete != nil {
+		return fmt.Errorf("the database is restored, but not all of its files: %w", incomplete)
 	}
 	return nil
 }

@@ -19,7 +19,7 @@ import (
 )
 
 const (
-	noFiles     = "none"   // value of --files-to that copies no files
+	noFiles     = "none"   // value of --files-to and --files-from that copies no files
 	filesFolder = "files"  // folder of attached files beside backups
 	listSuffix  = ".files" // of the list of files, after the file name of its backup
 )
@@ -168,4 +168,53 @@ func (g *globals) pruneFiles(ctx context.Context, target, folder string) (err er
 		return fmt.Errorf("remove files that no backup needs: %w", err)
 	}
 	return nil
+}
+
+// folderWithFiles returns the folder from which a restore copies the attached files, or "" if it
+// does not.
+func (c *restoreCommand) folderWithFiles() (string, error) {
+	switch {
+	case c.FilesFrom == noFiles:
+		return "", nil
+	case file.IsBucket(c.FilesFrom):
+		return "", errors.New("--files-from must be a folder")
+	case c.FilesFrom != "":
+		info, err := os.Stat(c.FilesFrom)
+		if err == nil && !info.IsDir() {
+			err = fmt.Errorf("%s is not a folder", c.FilesFrom)
+		}
+		if err != nil {
+			return "", fmt.Errorf("--files-from: %w", err)
+		}
+		return c.FilesFrom, nil
+	case c.File == "-":
+		return "", nil
+	}
+	folder := filepath.Join(filepath.Dir(c.File), filesFolder)
+	if info, err := os.Stat(folder); err != nil || !info.IsDir() {
+		return "", nil //nolint:nilerr // there is no such folder, so no files are copied
+	}
+	return folder, nil
+}
+
+// restoreFiles copies the files that a backup needs to the storage. It returns what is wrong with
+// those that are missing or damaged, and an error if the restore must stop.
+func (c *restoreCommand) restoreFiles(ctx context.Context, g *globals, backup, folder string) (incomplete, err error) {
+	storage := g.filesAddress()
+	if folder == "" {
+		count, _, err := dbtool.CountUsedBlobs(ctx, backup)
+		if count > 0 {
+			g.print("The backup needs attached files, which were not copied: %d. Copy them to %s.", count, storage)
+		}
+		return nil, err
+	}
+	err = g.copyFiles(ctx, backup, folder, storage, func(message string) { g.print("%s", message) })
+	var missing *attach.CopyError
+	if errors.As(err, &missing) {
+		return err, nil
+	}
+	if err != nil {
+		err = fmt.Errorf("the database was not restored, because its files could not be copied; run the command again to continue: %w", err)
+	}
+	return nil, err
 }
