@@ -19,7 +19,7 @@ import (
 type backupCommand struct {
 	File    string `arg:"" help:"Target: a file, an existing folder (the file is named after the current time), or - for standard output."`
 	Keep    int    `placeholder:"N" help:"If the target is a folder: remove all but the N newest backups in it (default: keep all)."`
-	FilesTo string `placeholder:"FOLDER" help:"Folder that receives the attached files, or none (default: files in the target folder, if they are stored in a folder)."`
+	FilesTo string `placeholder:"FOLDER" help:"Folder that receives the attached files, or none (default: files in the target folder, if the server stores files in a folder)."`
 }
 
 func (backupCommand) Help() string {

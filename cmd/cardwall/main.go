@@ -77,7 +77,7 @@ type commands struct {
 	Import    importCommand    `cmd:"" help:"Import a board."`
 	Export    exportCommand    `cmd:"" help:"Export a board or a workspace."`
 	Webhook   webhookCommand   `cmd:"" help:"Receive and verify webhook deliveries."`
-	Backup    backupCommand    `cmd:"" help:"Back up all data to one file."`
+	Backup    backupCommand    `cmd:"" help:"Back up all data to one file, and copy attached files."`
 	Restore   restoreCommand   `cmd:"" help:"Restore a backup into an empty database."`
 	Migrate   migrateCommand   `cmd:"" help:"Migrate the database schema, or move to PostgreSQL."`
 	RotateKey rotateKeyCommand `cmd:"" help:"Re-encrypt all secrets with a new key."`
