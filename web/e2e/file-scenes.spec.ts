@@ -28,21 +28,18 @@ test('a file is attached, renamed, shown, removed and taken back with the keyboa
   await expect(page.getByRole('dialog', { name: 'Venue.png' })).toBeVisible()
   await press('Escape')
   await expect(view('Venue.png')).toBeFocused()
-  await press('Tab', 'Enter')
-  await page.keyboard.type('Ren')
-  await press('Enter')
+  await press('Tab')
+  await choose('r', 'Rename')
+  await expect(page.locator('input:focus')).toHaveValue('Venue.png')
   await page.keyboard.type('Hall')
   await press('Enter')
   await expect(actions('Hall.png')).toBeFocused()
-  await press('Enter')
-  await page.keyboard.type('Make')
-  await press('Enter')
+  await choose('m', 'Make')
   await expect(view('Hall.png, cover')).toBeVisible()
   await waitUntilSaved(page)
 
   await tabTo(actions('Quote.txt'))
-  await press('Enter')
-  await press('End', 'Enter') // Remove
+  await choose('End', 'Remove')
   await expect(actions('Quote.txt')).toHaveCount(0)
   await press('Control+z')
   await expect(actions('Quote.txt')).toBeVisible()
@@ -55,6 +52,15 @@ test('a file is attached, renamed, shown, removed and taken back with the keyboa
   await page.reload()
   await expect(page.getByRole('heading', { name: 'Comments and activity' })).toBeVisible()
   await expect(section(page)).toHaveCount(0)
+
+  /** Opens the menu of the button that has the focus, and chooses the item that a key leads to. */
+  async function choose(key: string, name: string): Promise<void> {
+    await press('Enter')
+    await expect(page.locator('[role=menuitem]:focus')).toBeVisible()
+    await press(key)
+    await expect(page.getByRole('menuitem', { name })).toBeFocused()
+    await press('Enter')
+  }
 
   /** Moves the focus forward to an element. */
   async function tabTo(target: Locator): Promise<void> {
