@@ -8,7 +8,7 @@ import (
 // fieldsWithHistory returns the fields of a noun whose old and new values are in the changes.
 func fieldsWithHistory(noun string) []string {
 	return map[string][]string{
-		"board":        {"name", "description", "color", "visibility", "features", "archivedAt", "trashedAt"},
+		"board":        {"name", "description", "color", "background", "visibility", "features", "archivedAt", "trashedAt"},
 		"board_member": {"role"},
 		"list":         {"name", "wipLimit", "wipMode", "archivedAt"},
 		"card": {"title", "description", "number", "listId", "done", "archivedAt", "labels", "assignees", "dueDate",

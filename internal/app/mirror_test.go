@@ -360,7 +360,7 @@ func (m *mirror) readAgain() {
 	on := fields{"boardId": m.id}
 	if m.named[m.id] {
 		b := m.p.Must("get_board", on).Data.(record)
-		for _, field := range []string{"name", "description", "color", "visibility", "features", "role", "archivedAt",
+		for _, field := range []string{"name", "description", "color", "background", "visibility", "features", "role", "archivedAt",
 			"trashedAt"} {
 			m.board[field] = b[field]
 		}
