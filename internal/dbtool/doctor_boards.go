@@ -70,6 +70,8 @@ func boardChecks() []check {
 		{problem: "card %s: it has a label of another board", remedy: "remove the label from the card",
 			query: "SELECT DISTINCT k.card_id FROM card_labels k JOIN cards c ON c.id = k.card_id JOIN labels a ON a.id = k.label_id " +
 				"WHERE a.board_id <> c.board_id"},
+		missingPicture("users", "avatar", "avatars p WHERE p.user_id = o.id"),
+		missingPicture("boards", "background", "backgrounds p WHERE p.board_id = o.id AND p.version = o.background"),
 		{problem: "workspace %s: its dashboard does not show the cards of a deleted account",
 			query: "SELECT DISTINCT n.workspace_id FROM (" + missingFormerMembers + ") AS n",
 			repair: func(ctx context.Context, tx *store.RawTx, id string) error {
@@ -210,4 +212,17 @@ func sealChecks() []check {
 			return nil
 		},
 	}}
+}
+
+// missingPicture returns the check for rows whose column has the version of a picture that is not
+// stored. The repair clears the column, so that pages do not request the picture.
+func missingPicture(table, column, pictures string) check {
+	missing := "o." + column + " IS NOT NULL AND NOT EXISTS (SELECT 1 FROM " + pictures + ")"
+	return check{
+		problem: strings.TrimSuffix(table, "s") + " %s: its picture is missing",
+		query:   "SELECT o.id FROM " + table + " o WHERE " + missing,
+		repair: func(ctx context.Context, tx *store.RawTx, id string) error {
+			return tx.Exec(ctx, "UPDATE "+table+" AS o SET "+column+" = NULL WHERE o.id = $1 AND "+missing, id)
+		},
+	}
 }

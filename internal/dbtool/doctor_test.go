@@ -123,6 +123,8 @@ func TestDoctorFindsAndRepairs(t *testing.T) {
 				want: "board BOARD: the summary for reports is wrong"},
 			{cause: "UPDATE board_summaries SET counts = (SELECT s.counts FROM board_summaries s WHERE s.board_id = 'OTHER') WHERE " +
 				"board_id = 'BOARD'", want: "board BOARD: the summary for reports is wrong"},
+			{cause: "UPDATE boards SET background = 'x' WHERE id = 'BOARD'", want: "board BOARD: its picture is missing"},
+			{cause: "UPDATE users SET avatar = 'x'", want: ": its picture is missing"},
 			{cause: "UPDATE workspace_members SET role = 'admin'", want: "it has no owner", undo: "UPDATE workspace_members SET role = 'owner'"},
 			{cause: "UPDATE deliveries SET due_at = NULL WHERE id = " + someDelivery, want: "it is waiting, but no attempt is scheduled"},
 			{cause: "UPDATE deliveries SET status = 'delivered' WHERE id = " + someDelivery, want: "it has ended, but another attempt is scheduled"},
