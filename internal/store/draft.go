@@ -156,7 +156,7 @@ func (d *Draft) ReducedBoard(ctx context.Context, b *board.Board, reducedTo int6
 	}
 	d.rows.Boards = append(d.rows.Boards, []any{b.ID, d.workspace.ID, b.Name, b.Description, null(b.Color), string(b.Visibility),
 		b.Features.Bits(), b.Version, null(b.ArchivedAt), trashed, b.CreatedBy, int64(b.CreatedAt), int64(b.UpdatedAt),
-		int64(d.v.now), reducedTo, b.Background})
+		int64(d.v.now), reducedTo})
 	d.grow(b.ID, sizeOf(b.Name, b.Description), 0)
 	if err := d.add(ctx, len(b.Description)); err != nil {
 		return err
@@ -177,8 +177,7 @@ func (d *Draft) ReducedBoard(ctx context.Context, b *board.Board, reducedTo int6
 	return err
 }
 
-// Background adds the picture behind the lists of a board of the draft. The board's Background
-// must be the version of the picture.
+// Background adds the picture behind the lists of a board of the draft.
 func (d *Draft) Background(ctx context.Context, boardID string, p board.Picture) error {
 	d.rows.Backgrounds = append(d.rows.Backgrounds, backgroundRow{boardID, p.MediaType, p.Content})
 	return d.add(ctx, len(p.Content))

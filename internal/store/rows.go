@@ -17,7 +17,7 @@ import (
 type rows struct {
 	Users         [][]any         `json:"users,omitempty"`
 	Boards        [][]any         `json:"boards,omitempty"`
-	Backgrounds   []backgroundRow `json:"backgrounds,omitempty"`
+	Backgrounds   []backgroundRow `json:"backgrounds,omitempty"` // and updates to boards: the version
 	BoardMembers  [][]any         `json:"boardMembers,omitempty"`
 	Labels        [][]any         `json:"labels,omitempty"`
 	Lists         [][]any         `json:"lists,omitempty"`
@@ -46,7 +46,7 @@ type tableRows struct {
 func (r *rows) tables() []tableRows {
 	return []tableRows{
 		{"boards (id, workspace_id, name, description, color, visibility, features, version, archived_at, trashed_at, " +
-			"created_by, created_at, updated_at, counted_at, reduced_to, background)", &r.Boards},
+			"created_by, created_at, updated_at, counted_at, reduced_to)", &r.Boards},
 		{"board_members (board_id, user_id, role, created_at)", &r.BoardMembers},
 		{"labels (id, board_id, name, color, created_at, updated_at)", &r.Labels},
 		{"lists (id, board_id, name, rank, wip_limit, wip_mode, archived_at, created_at, updated_at)", &r.Lists},
@@ -159,7 +159,11 @@ func (tx *Tx) writeRows(ctx context.Context, r *rows) error {
 		}
 	}
 	for _, b := range r.Backgrounds {
-		if _, err := tx.AddBackground(ctx, b.BoardID, board.Picture{MediaType: b.MediaType, Content: b.Content}); err != nil {
+		version, err := tx.AddBackground(ctx, b.BoardID, board.Picture{MediaType: b.MediaType, Content: b.Content})
+		if err == nil {
+			err = tx.exec(ctx, "UPDATE boards SET background = $1 WHERE id = $2", version, b.BoardID)
+		}
+		if err != nil {
 			return fmt.Errorf("write backgrounds: %w", err)
 		}
 	}
@@ -187,11 +191,6 @@ func decodeRows(text []byte) (*rows, error) {
 	for i, entry := range r.Activity { // servers before v0.3 do not write the program
 		if len(entry) == 12 {
 			r.Activity[i] = append(entry, nil)
-		}
-	}
-	for i, b := range r.Boards { // servers before v0.3 do not write the background
-		if len(b) == 15 {
-			r.Boards[i] = append(b, nil)
 		}
 	}
 	all := [][][]any{r.Users, r.Moves, r.Ends}
