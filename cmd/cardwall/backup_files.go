@@ -204,7 +204,7 @@ func (c *restoreCommand) restoreFiles(ctx context.Context, g *globals, backup, f
 	if folder == "" {
 		count, _, err := dbtool.CountUsedBlobs(ctx, backup)
 		if count > 0 {
-			g.print("The backup needs attached files, which were not copied: %d. Copy them to %s.", count, storage)
+			g.print("Attached files that the backup needs were not copied: %d. Copy them to %s.", count, storage)
 		}
 		return nil, err
 	}

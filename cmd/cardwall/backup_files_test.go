@@ -206,7 +206,7 @@ func testBackupOfFiles(t *testing.T, v *vault, flags []string, other ...string) 
 		}
 	}
 	v.backup(1, ": 5, of which 1 are new", flags...)
-	failed := v.backup(1, "not copied: 2", flags...)
+	failed := v.backup(1, "2 not copied: ", flags...)
 	v.backup(1, "of the attachment "+missing+" is missing", flags...)
 	v.backup(1, "of the attachment "+changed+" has different content", flags...)
 	if after := v.recorded(); before == "" || after != before {
@@ -322,7 +322,7 @@ func TestRestoreReportsMissingFiles(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(there.data, "cardwall.db")); err == nil {
 		t.Fatal("the database was restored although files could not be stored")
 	}
-	restore(1, "the database is restored, but not all of its files: not copied: 2", backup)
+	restore(1, "the database is restored, but not all of its files: 2 not copied: ", backup)
 	checkLines(t, func() string {
 		_, out, _ := there.run("", append([]string{"doctor", "--all-files"}, there.flags...)...)
 		return out
@@ -331,7 +331,7 @@ func TestRestoreReportsMissingFiles(t *testing.T) {
 	restore(1, "not empty", backup)
 	v.write(v.path(copied, "other"), "other")
 	restore(1, "of the attachment "+missing+" is missing", backup, "--replace")
-	restore(0, "The backup needs attached files, which were not copied: 3.", backup, "--replace", "--files-from", "none")
+	restore(0, "Attached files that the backup needs were not copied: 3.", backup, "--replace", "--files-from", "none")
 	restore(0, ": 3, of which 1 are new", backup, "--replace", "--files-from", folder)
 	if out := there.command("", "doctor", "--all-files"); out != "No problems found." {
 		t.Errorf("after the restore, the doctor printed %q, want no problems", out)

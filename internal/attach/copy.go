@@ -53,7 +53,7 @@ func (e *CopyError) Error() string {
 	if more := e.Count - len(e.Named); more > 0 {
 		text += fmt.Sprintf("; and %d more", more)
 	}
-	return fmt.Sprintf("not copied: %d: %s", e.Count, text)
+	return fmt.Sprintf("%d not copied: %s", e.Count, text)
 }
 
 // Copy copies blobs between two storages, and keeps their names. It computes the hash of each blob

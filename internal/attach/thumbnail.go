@@ -27,8 +27,8 @@ const (
 	maxPixels = 50_000_000
 	// maxMemory is the maximum memory in bytes for decoding and scaling a picture.
 	maxMemory = 120_000_000
-	// muchMemory is the memory in bytes that is freed as soon as a picture is scaled. Otherwise,
-	// the next one could be decoded before that.
+	// muchMemory is the number of bytes above which the memory for scaling a picture is returned
+	// to the system at once, so that the next picture does not need more memory in addition.
 	muchMemory = 16_000_000
 	// maxScans is the maximum number of scans of a JPEG file that is decoded. Each scan can take
 	// as long as the whole picture, even if it consists of a few bytes. Cameras and
@@ -203,7 +203,7 @@ func (s shape) memory(side int) float64 {
 	return pixels*s.perPixel + halved*perScaled + float64(side*side)*perScaled
 }
 
-// free frees the memory for scaling a picture at once if it is much.
+// free returns the memory for scaling a picture to the system at once if it is more than muchMemory.
 func (s shape) free(side int) {
 	if s.memory(side) > muchMemory {
 		debug.FreeOSMemory()
@@ -376,8 +376,9 @@ func halvings(width, height, side int) (n int) {
 	return n
 }
 
-// halve halves a picture for a side. At half size, the bilinear scaler averages squares of four
-// pixels. halve does so in strips, which share their memory.
+// halve halves a picture repeatedly, until one more step would make its longer side shorter than
+// side. At half size, the bilinear scaler averages squares of four pixels. halve works in strips,
+// which share their memory.
 func halve(p image.Image, side int) image.Image {
 	all := p.Bounds()
 	n := halvings(all.Dx(), all.Dy(), side)
