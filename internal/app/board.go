@@ -14,6 +14,19 @@ type BoardInput struct {
 	BoardID string `json:"boardId" maxLength:"64" doc:"The id of the board." example:"brd_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 }
 
+// basis returns the board. It returns an error if the caller cannot see the board.
+func (in BoardInput) basis(ctx context.Context, v *store.View) (op.Basis, error) {
+	_, err := v.Board(ctx, in.BoardID, board.View)
+	return op.Basis{BoardID: in.BoardID}, err
+}
+
+// basis is the function for op.Cached of a query whose responses depend on nothing but its input and the board.
+func basis[I interface {
+	basis(ctx context.Context, v *store.View) (op.Basis, error)
+}](ctx context.Context, v *store.View, in I) (op.Basis, error) {
+	return in.basis(ctx, v)
+}
+
 // ListBoardsInput is the input of ListBoards.
 type ListBoardsInput struct {
 	WorkspaceID     string `json:"workspaceId,omitempty" maxLength:"64" doc:"Only boards of the workspace with this id." example:"wsp_01jb2m3n4p5q6r7s8t9v0w1x2y"`

@@ -123,20 +123,23 @@ func (w *cacheWorld) filters() []fields {
 	}
 }
 
-// compare sends a random request to a server with a cache and to the server without a cache, twice.
+// compare sends a random request to a server with a cache and to the server without a cache, three times.
 // The request to the server with a cache has the entity tag of that server's last response to the same
 // request.
 func (w *cacheWorld) compare(step int) {
 	server, person := w.random.IntN(len(w.servers)), pick(w.random, w.people)
 	name, in := "get_card", fields{"cardId": pick(w.random, w.cards)}
-	switch w.random.IntN(3) {
+	switch w.random.IntN(5) {
 	case 0:
 		name, in = "list_cards", pick(w.random, w.filters())
 		in["boardId"], in["limit"] = pick(w.random, w.boards[:]), 2+w.random.IntN(2)
 	case 1:
-		name, in = "open_board", fields{"boardId": pick(w.random, w.boards[:])}
+		name = pick(w.random, []string{"open_board", "list_lists", "list_labels"})
+		in = fields{"boardId": pick(w.random, w.boards[:])}
+	case 2:
+		name = pick(w.random, []string{"list_comments", "list_checklists"})
 	}
-	for range 2 {
+	for range 3 {
 		w.compareOne(step, server, person, name, in)
 	}
 }
@@ -168,7 +171,7 @@ func TestCachedResponsesEqualFreshOnes(t *testing.T) {
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
 		w := newCacheWorld(t, s, s.Node(), s.Node())
 		w.fresh = s.Uncached()
-		for step := range 150 {
+		for step := range 200 {
 			w.change()
 			for range 2 {
 				w.compare(step)

@@ -14,9 +14,8 @@ type CardInput struct {
 	CardID string `json:"cardId" maxLength:"64" doc:"The id of the card." example:"crd_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 }
 
-// basisOfCard returns the board of a card. It returns an error if the caller cannot see the
-// card.
-func basisOfCard(ctx context.Context, v *store.View, in CardInput) (op.Basis, error) {
+// basis returns the board of the card. It returns an error if the caller cannot see the card.
+func (in CardInput) basis(ctx context.Context, v *store.View) (op.Basis, error) {
 	boardID, err := v.BoardOfCard(ctx, in.CardID, board.View)
 	return op.Basis{BoardID: boardID}, err
 }

@@ -251,7 +251,8 @@ func registerJobs(r *op.Registry) {
 
 func registerLists(r *op.Registry) {
 	r.In("Lists", "The columns of a board.")
-	op.Query(r, "list_lists", "GET /boards/{boardId}/lists", "List the lists of a board, in order.", ListLists)
+	op.Query(r, "list_lists", "GET /boards/{boardId}/lists", "List the lists of a board, in order.", ListLists,
+		op.Cached(basis[ListListsInput]))
 	op.Command(r, "create_list", "POST /boards/{boardId}/lists", "Create a list on a board.", CreateList, op.Creates)
 	op.Command(r, "update_list", "PATCH /lists/{listId}", "Change a list's name or WIP limit.", UpdateList)
 	op.Command(r, "move_list", "POST /lists/{listId}/move", "Move a list to another position on its board.", MoveList)
@@ -278,7 +279,7 @@ func registerCards(r *op.Registry) {
 		"List the cards of a board. A card must match every filter. Within a filter, values separated by commas are "+
 			"alternatives, except in labelAll and assigneeAll, where the card must match all of them.",
 		ListCards, op.Cached(basisOfCards))
-	op.Query(r, "get_card", "GET /cards/{cardId}", "Get a card with its checklists.", GetCard, op.Cached(basisOfCard))
+	op.Query(r, "get_card", "GET /cards/{cardId}", "Get a card with its checklists.", GetCard, op.Cached(basis[CardInput]))
 	op.Command(r, "create_card", "POST /cards", "Create a card in a list.", CreateCard, op.Creates)
 	op.Command(r, "create_cards", "POST /boards/{boardId}/cards",
 		"Create up to 100 cards in lists of a board. Either all of them are created, or none.", CreateCards, op.Creates)
@@ -312,7 +313,7 @@ func registerCards(r *op.Registry) {
 	op.Command(r, "clear_card_due", "DELETE /cards/{cardId}/due",
 		"Clear the due date and the start date of a card.", ClearCardDue)
 	op.Query(r, "list_checklists", "GET /cards/{cardId}/checklists",
-		"List the checklists of a card with their items.", ListChecklists)
+		"List the checklists of a card with their items.", ListChecklists, op.Cached(basis[CardInput]))
 	op.Command(r, "add_checklist", "POST /cards/{cardId}/checklists",
 		"Add a checklist to a card, optionally with items.", AddChecklist, op.Creates)
 	op.Command(r, "update_checklist", "PATCH /checklists/{checklistId}", "Change a checklist's title.", UpdateChecklist)
@@ -327,7 +328,7 @@ func registerCards(r *op.Registry) {
 func registerComments(r *op.Registry) {
 	r.In("Comments", "Discussions on cards.")
 	op.Query(r, "list_comments", "GET /cards/{cardId}/comments",
-		"List the comments of a card, oldest first.", ListComments)
+		"List the comments of a card, oldest first.", ListComments, op.Cached(basis[ListCommentsInput]))
 	op.Command(r, "add_comment", "POST /cards/{cardId}/comments", "Comment on a card.", AddComment, op.Creates)
 	op.Command(r, "edit_comment", "PATCH /comments/{commentId}",
 		"Change the text of a comment. Only its author can edit it.", EditComment)
@@ -338,7 +339,7 @@ func registerComments(r *op.Registry) {
 func registerLabels(r *op.Registry) {
 	r.In("Labels", "Colored tags for the cards of a board.")
 	op.Query(r, "list_labels", "GET /boards/{boardId}/labels",
-		"List the labels of a board, sorted by name.", ListLabels)
+		"List the labels of a board, sorted by name.", ListLabels, op.Cached(basis[ListLabelsInput]))
 	op.Command(r, "create_label", "POST /boards/{boardId}/labels",
 		"Create a label on a board.", CreateLabel, op.Creates)
 	op.Command(r, "update_label", "PATCH /labels/{labelId}", "Change a label's name or color.", UpdateLabel)
