@@ -35,8 +35,8 @@ func TestEntityTags(t *testing.T) {
 			return a.Status, string(a.Raw)
 		}
 		for name := range reads {
-			if status, _ := read(name); status != 200 || !strings.HasPrefix(tags[name], `W/"`) {
-				t.Fatalf("%s: got status %d, tag %s; want 200 and a weak tag", name, status, tags[name])
+			if status, _ := read(name); status != 200 || strings.HasPrefix(tags[name], `W/`) != (name == "list_cards") {
+				t.Fatalf("%s: got status %d, tag %s; want 200, and a weak tag only for the list", name, status, tags[name])
 			}
 		}
 		comment := p.make("add_comment", fields{"cardId": p.card, "text": "First."})
@@ -56,17 +56,21 @@ func TestEntityTags(t *testing.T) {
 		} {
 			p.ada.Must(change.operation, change.in)
 			for name := range reads {
-				if status, body := read(name); status != 200 || !strings.Contains(body, change.want) {
-					t.Errorf("after %s, %s: got status %d, body %s; want 200 and %q", change.operation, name, status, body, change.want)
+				want := 200
+				if name == "get_card" && change.operation == "update_list" {
+					want = 304 // a card does not contain the name of its list
+				}
+				if status, body := read(name); status != want || !strings.Contains(body, change.want) {
+					t.Errorf("after %s, %s: got status %d, body %s; want %d and %q", change.operation, name, status, body, want, change.want)
 				}
 				if status, _ := read(name); status != 304 {
 					t.Errorf("after %s, the second %s: got status %d, want 304", change.operation, name, status)
 				}
 			}
 		}
-		for filter, want := range map[string]bool{"@me": true, "due:today": true, "is:overdue": false} {
-			if a := reader.Must("list_cards", fields{"boardId": p.from, "q": filter}); (a.Header.Get("ETag") != "") != want {
-				t.Errorf("list_cards with %s: got the entity tag %q, want one: %v", filter, a.Header.Get("ETag"), want)
+		for filter, cached := range map[string]bool{"@me": true, "due:today": true, "is:overdue": false} {
+			if a := reader.Must("list_cards", fields{"boardId": p.from, "q": filter}); strings.HasPrefix(a.Header.Get("ETag"), "W/") != cached {
+				t.Errorf("list_cards with %s: got the entity tag %q, want a weak one: %v", filter, a.Header.Get("ETag"), cached)
 			}
 		}
 		if a := reader.CallWith("get_card", reads["get_card"], http.Header{"If-None-Match": {`"other", ` + tags["get_card"]}}); a.Status != 304 {

@@ -91,7 +91,7 @@ func checkDocumentedFields(t *testing.T, doc node, o *op.Operation, entry node) 
 	seen := map[string]node{}
 	params, _ := entry["parameters"].([]any)
 	for _, p := range params {
-		param := p.(node)
+		param := under(doc, p)
 		schema := under(doc, param["schema"])
 		seen[param["name"].(string)] = schema
 		if text, _ := param["description"].(string); text == "" {

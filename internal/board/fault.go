@@ -76,12 +76,15 @@ const (
 	// ReasonListMoving is the reason of an unavailable error if a job is moving the list
 	// to another board. A retry succeeds after the job has ended.
 	ReasonListMoving Reason = "list_moving"
+	// ReasonVersionConflict is the reason of an invalid_request if the record that it changes
+	// does not have the entity tag in If-Match.
+	ReasonVersionConflict Reason = "version_conflict"
 )
 
 // Reasons returns all reasons.
 func Reasons() []Reason {
 	return []Reason{ReasonRecentSignIn, ReasonTimeLimit, ReasonTooManyAtOnce, ReasonSpoolFull, ReasonTooSlow, ReasonChangesRemoved,
-		ReasonListMoving}
+		ReasonListMoving, ReasonVersionConflict}
 }
 
 // FieldRule is the rule that an invalid field breaks.
@@ -117,6 +120,8 @@ type Fault struct {
 	Scope      Scope         // the missing scope, for insufficient_scope
 	Rate       *Rate         // the exceeded budget, if it is known only inside the operation; otherwise nil
 	RetryAfter time.Duration // for rate_limited, unavailable and CauseInFlight; otherwise zero
+	Current    []byte        // for ReasonVersionConflict: the record as JSON; otherwise nil
+	Tag        string        // for ReasonVersionConflict: the record's entity tag
 }
 
 func (f *Fault) Error() string { return string(f.Code) + ": " + f.Message }

@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"fmt"
-	"strings"
 
 	"cardwall/internal/store"
 )
@@ -17,9 +16,9 @@ type Basis struct {
 	Values  string // other values that it depends on, such as the meaning of the words me and today
 }
 
-// Cached caches the responses of a query in memory and gives them an entity tag. Fn authorizes the caller
-// and returns the basis of the response. Responses with the same input and basis must be the same for
-// all authorized callers.
+// Cached caches the responses of a query in memory. The entity tag of a list also depends on the basis then,
+// so that a matching If-None-Match saves reading the list. Fn authorizes the caller and returns the basis of
+// the response. Responses with the same input and basis must be the same for all authorized callers.
 func Cached[I any](fn func(ctx context.Context, v *store.View, in I) (Basis, error)) Option {
 	return option(func(o *Operation) {
 		o.basis = func(ctx context.Context, v *store.View, in any) (Basis, error) { return fn(ctx, v, *in.(*I)) }
@@ -40,10 +39,11 @@ func (e *Engine) cachedResponse(ctx context.Context, v *store.View, c Call, in a
 	if basis.Values != "" {
 		part = sha256.Sum256(append(part[:], basis.Values...))
 	}
-	r.Tag = e.tag(v.Edition(basis.BoardID), part)
-	if matches(c.Match, r.Tag) {
-		r.Same = true
-		return r, true, nil
+	if !c.Operation.returnsRecord() {
+		r.Tag = e.tag(v.Edition(basis.BoardID), part)
+		if r = r.tagged(c.Match); r.Same {
+			return r, true, nil
+		}
 	}
 	r.Body, err = v.Cached(basis.BoardID, part, func() ([]byte, error) {
 		out, err := c.Operation.query(ctx, v, in)
@@ -52,26 +52,17 @@ func (e *Engine) cachedResponse(ctx context.Context, v *store.View, c Call, in a
 		}
 		return e.encode(c, out, 0)
 	})
-	return r, true, err
+	if err != nil || r.Tag != "" {
+		return r, true, err
+	}
+	return r.tagged(c.Match), true, nil
 }
 
-// tag returns the entity tag of a response. The tag is weak, because responses are compressed for
-// some clients.
+// tag returns the entity tag of a response that was not encoded. The tag is weak, because it does not
+// depend on the encoding.
 func (e *Engine) tag(edition store.Edition, part [32]byte) string {
 	h := sha256.New()
 	// Writing to a hash never fails.
 	_, _ = fmt.Fprintf(h, "%s %s %d %d %x", e.o.Version, edition.BoardID, edition.Version, edition.Names, part)
 	return `W/"` + base64.RawURLEncoding.EncodeToString(h.Sum(nil)[:18]) + `"`
-}
-
-// matches reports whether the value of an If-None-Match header matches an entity tag (RFC 9110,
-// 13.1.2).
-func matches(header, tag string) bool {
-	for one := range strings.SplitSeq(header, ",") {
-		one = strings.TrimSpace(one)
-		if one == "*" || strings.TrimPrefix(one, "W/") == strings.TrimPrefix(tag, "W/") {
-			return true
-		}
-	}
-	return false
 }

@@ -86,6 +86,7 @@ type Call struct {
 	File      *board.StoredFile // the file in the request; nil for none
 	Picture   *board.Picture    // the picture in the request; nil for none
 	Match     string            // value of If-None-Match, only for queries; empty for none
+	IfMatch   string            // value of If-Match, only for commands; empty for none
 
 	// Asked are the arguments that the caller sent, if Arguments depend on the time of the call.
 	// Then an idempotency key and a cursor belong to Asked. nil means Arguments.
@@ -102,7 +103,7 @@ type Response struct {
 	Replayed bool   // the response is the stored one of an earlier call with the same key
 	Started  bool   // the data is the job that the call started, because the job is not done
 	Tag      string // the entity tag (RFC 9110, 8.8.3); "" if the response has none
-	Same     bool   // Call.Match matches the entity tag
+	Same     bool   // Call.Match matches the entity tag, so Body is nil
 	Cookie   *SessionCookie
 	Rate     *board.Rate // the rate limit that the operation itself counted against; nil if none
 	job      string      // id of the job that the call started; "" if it started none
@@ -163,6 +164,9 @@ func (e *Engine) do(ctx context.Context, c Call) (Response, error) {
 	}
 	if !c.Operation.Keyed() {
 		c.Key = ""
+	}
+	if c.IfMatch != "" && !c.Operation.Conditional() {
+		return Response{}, board.Invalid("If-Match: %s does not support this header.", c.Operation.Name).In("If-Match", board.RuleUnknown)
 	}
 	c.Arguments.Body = canonical(c.Arguments.Body)
 	in, refusal := c.Operation.Input.decode(c.Arguments)
@@ -252,7 +256,11 @@ func (e *Engine) read(ctx context.Context, c Call, in any) (Response, error) {
 	}); err != nil || done {
 		return cached, err
 	}
-	return e.respond(c, out, 0)
+	r, err := e.respond(c, out, 0)
+	if err == nil && c.Operation.Tagged() {
+		r = r.tagged(c.Match)
+	}
+	return r, err
 }
 
 func (e *Engine) write(ctx context.Context, c Call, in any) (Response, error) {
@@ -267,6 +275,9 @@ func (e *Engine) write(ctx context.Context, c Call, in any) (Response, error) {
 		rate    *board.Rate
 	)
 	if err := e.db.WriteTo(ctx, c.Caller, c.Operation.Input.records(in), func(tx *store.Tx) (err error) {
+		if err = e.checkVersion(ctx, tx, c, in); err != nil {
+			return err
+		}
 		out, version, err = c.run(ctx, tx, in)
 		rate = tx.Rate()
 		return err

@@ -51,7 +51,7 @@ func (e *Engine) writeOnce(ctx context.Context, c Call, in any, refused error) (
 		keep := store.StoredResponse{Body: response.Body}
 		if err != nil {
 			f, final := board.AsFault(err)
-			if !final || transient(f.Code) || c.Operation.Audience == Guest {
+			if !final || transient(f) || c.Operation.Audience == Guest {
 				// Guests' refusals are not stored. Otherwise anyone could fill the table.
 				return err
 			}
@@ -102,13 +102,16 @@ func (e *Engine) runOnce(ctx context.Context, tx *store.Tx, c Call, in any, refu
 	switch {
 	case refused != nil:
 		err = refused
-	case len(c.Operation.Input.records(in)) > 0:
+	case len(c.Operation.Input.records(in)) > 0 && c.IfMatch == "":
 		err = tx.ExpectKeyClaim(c.Key, claim.run)
 	default:
 		err = claim.run()
 	}
 	if err == nil {
 		err = tx.Subtransaction(ctx, func() error {
+			if err := e.checkVersion(ctx, tx, c, in); err != nil {
+				return err
+			}
 			out, version, err := c.run(ctx, tx, in)
 			if err == nil {
 				err = claim.run()
@@ -130,12 +133,12 @@ func (e *Engine) runOnce(ctx context.Context, tx *store.Tx, c Call, in any, refu
 	return Response{}, err
 }
 
-// transient reports whether a refusal depends on more than the request and the data,
-// so that a retry of the same request may succeed.
-func transient(c board.Code) bool {
-	return slices.Contains([]board.Code{
+// transient reports whether a refusal depends on more than the arguments and the data, so that a
+// retry with the same key may succeed. After a version_conflict, it has another If-Match.
+func transient(f *board.Fault) bool {
+	return f.Reason == board.ReasonVersionConflict || slices.Contains([]board.Code{
 		board.CodeUnavailable, board.CodeInternal, board.CodeRateLimited, board.CodeUnauthenticated, board.CodeInsufficientScope,
-	}, c)
+	}, f.Code)
 }
 
 // replay returns the stored response. If that is a refusal, the first error is its fault. The

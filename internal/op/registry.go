@@ -43,6 +43,7 @@ type Operation struct {
 	Input       *Input
 	Output      reflect.Type // type of the response's data, or of its elements if Paged is set
 	subject     []int        // index of the ID field in Output; nil if it has none
+	record      *Operation   // reads the record at the start of a command's path; nil if nothing does
 	before      func(context.Context, *store.DB, board.Caller, any) error
 	sliced      bool // whether before changes data
 	query       func(context.Context, *store.View, any) (any, error)
@@ -211,9 +212,6 @@ func Long[I, O any](r *Registry, name, route, text string, fn func(context.Conte
 	r.schemaOf(reflect.TypeFor[board.Job]())
 }
 
-// Cached reports whether the operation's responses may have an entity tag.
-func (o *Operation) Cached() bool { return o.basis != nil }
-
 // Starts reports whether the operation may start a job and return it.
 func (o *Operation) Starts() bool { return o.ofJob != nil }
 
@@ -250,6 +248,7 @@ func register[I, O any](r *Registry, name, route, text string, scope board.Scope
 	if o.Echo != nil {
 		r.schemaOf(o.Echo)
 	}
+	r.link(o)
 	r.all = append(r.all, o)
 	r.byName[name] = o
 	return o

@@ -3,6 +3,8 @@ package rest
 import (
 	"net/http"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"cardwall/internal/board"
 )
 
@@ -15,10 +17,11 @@ type errorBody struct {
 	Message string         `json:"message"`
 	Reason  board.Reason   `json:"reason,omitzero"`
 	Details []board.Detail `json:"details,omitempty"`
+	Current jsontext.Value `json:"current,omitempty"`
 }
 
 func faultEnvelope(f *board.Fault) errorEnvelope {
-	return errorEnvelope{errorBody{f.Code, f.Message, f.Reason, f.Details}}
+	return errorEnvelope{errorBody{f.Code, f.Message, f.Reason, f.Details, f.Current}}
 }
 
 // StatusOf returns the HTTP status of a fault.

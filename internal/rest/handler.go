@@ -160,7 +160,8 @@ func New(c Config) (http.Handler, error) {
 // routeOperations adds the routes of all operations.
 func (h *handler) routeOperations() error {
 	compressed, err := gzhttp.NewWrapper(
-		gzhttp.MinSize(minCompressed), gzhttp.CompressionLevel(gzip.BestSpeed), gzhttp.EnableZstd(false))
+		gzhttp.MinSize(minCompressed), gzhttp.CompressionLevel(gzip.BestSpeed), gzhttp.EnableZstd(false),
+		gzhttp.SuffixETag(op.CompressedTag))
 	if err != nil {
 		return fmt.Errorf("prepare compression: %w", err)
 	}
@@ -424,6 +425,7 @@ func (h *handler) read(w http.ResponseWriter, r *http.Request, call *op.Call) er
 	if call.Operation.ReadOnly {
 		call.Match = strings.Join(r.Header.Values("If-None-Match"), ",")
 	} else {
+		call.IfMatch = strings.Join(r.Header.Values("If-Match"), ",")
 		if call.Key, err = op.KeyOf(r.Header.Values(op.KeyHeader)); err != nil {
 			return err
 		}

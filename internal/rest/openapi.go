@@ -17,14 +17,19 @@ import (
 )
 
 const introduction = "Workspaces contain boards, boards contain lists, and lists contain cards. " +
-	"Every operation except those on webhooks and uploads is also a tool of the MCP endpoint, with the same name, input and checks.\n\n" +
+	"Most operations are also tools of the MCP endpoint, with the same name, input and checks.\n\n" +
 	"A successful response is an object with `data`. A list also has `nextCursor` if there are more records, " +
 	"and a change to a board has `boardVersion`. An error is `{\"error\": {\"code\", \"message\"}}`. " +
 	"If a field is invalid, the message names the field and its allowed values.\n\n" +
-	"Paging with a cursor neither repeats nor skips a record that keeps its position, even while others write."
+	"Paging with a cursor neither repeats nor skips a record that keeps its position, even while others write.\n\n" +
+	"Every response to a GET has an ETag. A GET with this value in If-None-Match returns 304 if nothing has changed, and a write with the " +
+	"ETag of the object at the start of its path in If-Match is refused if the object has changed."
 
 const applicationIntroduction = "Operations that only the web app uses, in addition to the public API. " +
 	"They can change with every version. Programs should use the public API."
+
+// notModified is the name of the response with the status 304.
+const notModified = "NotModified"
 
 // refusal is a row of the error table in the document.
 type refusal struct {
@@ -82,8 +87,11 @@ func document(r *op.Registry, version string, application bool) *huma.OpenAPI {
 			continue
 		}
 		areas[o.Area] = append(areas[o.Area], o.Name)
-		if o.Cached() || o.HasContent() {
+		if o.Tagged() || o.HasContent() {
 			doc.Components.Headers["ETag"] = tagHeader()
+			doc.Components.Responses[notModified] = &huma.Response{
+				Description: "The response has not changed: it still has the entity tag in If-None-Match.", Headers: headerRefs("X-Request-Id", "ETag"),
+			}
 		}
 		for _, status := range errorStatuses() {
 			if possible(o, status) {
@@ -140,7 +148,9 @@ func newDocument(version string, application bool) *huma.OpenAPI {
 		Paths:      map[string]*huma.PathItem{},
 		Extensions: map[string]any{"x-errors": refusals()},
 	}
-	if application {
+	if !application {
+		doc.Components.Parameters = conditions()
+	} else {
 		doc.Security = append(doc.Security, map[string][]string{"session": {}})
 		doc.Components.SecuritySchemes["session"] = &huma.SecurityScheme{
 			Type: "apiKey", In: "cookie", Name: "__Host-cardwall",
@@ -213,10 +223,8 @@ func describe(r *op.Registry, o *op.Operation) *huma.Operation {
 		part.Description = "The range of the file that the Range header asks for."
 		entry.Responses[strconv.Itoa(http.StatusPartialContent)] = &part
 	}
-	if o.Cached() || o.HasContent() {
-		entry.Responses[strconv.Itoa(http.StatusNotModified)] = &huma.Response{
-			Description: "The response has not changed: it still has the entity tag in If-None-Match.", Headers: headerRefs("X-Request-Id", "ETag"),
-		}
+	if o.Tagged() || o.HasContent() {
+		entry.Responses[strconv.Itoa(http.StatusNotModified)] = &huma.Response{Ref: "#/components/responses/" + notModified}
 	}
 	if o.Starts() {
 		entry.Responses[strconv.Itoa(jobStarted)] = started(r)
@@ -249,13 +257,11 @@ func parameters(o *op.Operation) []*huma.Param {
 				"response, with the Idempotent-Replayed header.",
 		})
 	}
-	if o.Cached() {
-		params = append(params, &huma.Param{
-			Name: "If-None-Match", In: "header", Schema: &huma.Schema{
-				Type: huma.TypeString, Examples: []any{exampleTag},
-			},
-			Description: "Entity tag of an earlier response. If the response has not changed since, the status is 304, and there is no body.",
-		})
+	if o.Tagged() {
+		params = append(params, &huma.Param{Ref: "#/components/parameters/If-None-Match"})
+	}
+	if o.Conditional() {
+		params = append(params, &huma.Param{Ref: "#/components/parameters/If-Match"})
 	}
 	return params
 }
@@ -313,7 +319,7 @@ func success(r *op.Registry, o *op.Operation) *huma.Response {
 		s.Properties["query"] = echo
 	}
 	names := []string{"X-Request-Id", "X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset", "X-RateLimit-Resource"}
-	if o.Cached() {
+	if o.Tagged() {
 		names = append(names, "ETag")
 	}
 	if !o.ReadOnly {
@@ -362,6 +368,10 @@ func errorSchema() *huma.Schema {
 				"reason": {
 					Type: huma.TypeString, Enum: enum(board.Reasons()),
 					Description: "Distinguishes errors that have the same code but must be handled differently. Absent for most errors.",
+				},
+				"current": {
+					Type: huma.TypeObject, AdditionalProperties: true,
+					Description: "The current state of the object, as the operation that reads it returns it. Only present if reason is version_conflict.",
 				},
 				"details": {
 					Type: huma.TypeArray, Items: detailSchema(),
@@ -412,7 +422,7 @@ func possible(o *op.Operation, status int) bool {
 	case http.StatusPaymentRequired, http.StatusConflict:
 		return !o.ReadOnly
 	case http.StatusPreconditionFailed:
-		return o.HasContent() || isUpload(o)
+		return o.HasContent() || o.Conditional() || isUpload(o)
 	case http.StatusRequestedRangeNotSatisfiable:
 		return o.HasContent()
 	case http.StatusRequestEntityTooLarge:
@@ -453,7 +463,10 @@ func errorResponse(status int) *huma.Response {
 	case http.StatusConflict, http.StatusTooManyRequests, http.StatusServiceUnavailable:
 		names = append(names, "Retry-After")
 	case http.StatusPreconditionFailed:
-		text = "`invalid_request`: The file does not match If-Match or If-Unmodified-Since, or the client uses another version of tus."
+		names = append(names, "ETag")
+		text = "`invalid_request`: The object or file does not match If-Match or If-Unmodified-Since, or the client uses " +
+			"another version of tus. If the object has changed, `reason` is `version_conflict`, and `current` and `ETag` " +
+			"contain its current state and entity tag."
 	case http.StatusRequestedRangeNotSatisfiable:
 		text = "`invalid_request`: The file does not have the range in the Range header."
 	case http.StatusRequestEntityTooLarge:

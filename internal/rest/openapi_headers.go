@@ -15,13 +15,29 @@ func headerRefs(names ...string) map[string]*huma.Param {
 }
 
 // exampleTag is an entity tag in examples.
-const exampleTag = `W/"q0Fb7Q3sWk6hXv1oJtYc2LmN"`
+const exampleTag = `"q0Fb7Q3sWk6hXv1oJtYc2LmN"`
+
+// conditions describes the headers of conditional requests, which many operations share.
+func conditions() map[string]*huma.Param {
+	tag := &huma.Schema{Type: huma.TypeString, Examples: []any{exampleTag}}
+	return map[string]*huma.Param{
+		"If-None-Match": {
+			Name: "If-None-Match", In: "header", Schema: tag,
+			Description: "Entity tag of an earlier response. If the response has not changed since, the status is 304, and there is no body.",
+		},
+		"If-Match": {
+			Name: "If-Match", In: "header", Schema: tag,
+			Description: "Entity tag of the object at the start of the path, from a response of the operation that reads it. If the object " +
+				"has changed since, the status is 412, and nothing changes.",
+		},
+	}
+}
 
 // tagHeader describes the ETag header.
 func tagHeader() *huma.Header {
 	return &huma.Header{
 		Description: "Identifies this version of the response (RFC 9110, 8.8.3). Send it as If-None-Match to check whether " +
-			"the response has changed. Lists with a filter for overdue cards have no ETag.",
+			"the response has changed. Send the ETag of an object as If-Match to change it only if nobody else has.",
 		Schema: &huma.Schema{Type: huma.TypeString, Examples: []any{exampleTag}},
 	}
 }

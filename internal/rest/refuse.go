@@ -21,6 +21,9 @@ func (h *handler) refuse(w http.ResponseWriter, r *http.Request, err error) {
 	if f.RetryAfter > 0 {
 		w.Header().Set("Retry-After", board.RetrySeconds(f.RetryAfter))
 	}
+	if f.Tag != "" {
+		w.Header().Set("ETag", f.Tag)
+	}
 	if refuse := h.Refusals[r.URL.Path]; refuse != nil {
 		refuse(w, r, f, StatusOf(f))
 		return
