@@ -64,7 +64,7 @@ var layers = []layer{
 	{"internal/account", []string{"internal/board", "internal/store", "internal/op", "internal/app", "internal/session",
 		"internal/password"}, nil, "it signs people in and out, and depends on no interface except the session cookie"},
 	{"internal/rest", []string{"internal/board", "internal/filename", "internal/spool", "internal/store", "internal/op",
-		"internal/session", "internal/rest/docs", "internal/trace"}, nil,
+		"internal/session", "internal/rest/docs", "internal/asset", "internal/trace"}, nil,
 		"an interface takes operations from the registry and does not depend on any of them"},
 	{"internal/asset", nothing, nothing, "it serves bytes from any source"},
 	{"internal/rest/docs", []string{"internal/asset"}, nil, "it renders an OpenAPI document and depends on nothing else"},

@@ -72,3 +72,26 @@ func TestCompressedResponses(t *testing.T) {
 		}
 	}
 }
+
+// The OpenAPI document is compressed and has an entity tag, so that a program that looks for changes to it
+// need not download it again.
+func TestDocumentIsCompressedAndTagged(t *testing.T) {
+	t.Parallel()
+	s := apptest.New(t, filepath.Join(t.TempDir(), "cardwall.db"), apptest.Options{})
+	get := func(header http.Header) *httptest.ResponseRecorder {
+		r := httptest.NewRequest(http.MethodGet, "/api/public/v1/openapi.json", nil)
+		r.Header = header
+		w := httptest.NewRecorder()
+		s.Handler.ServeHTTP(w, r)
+		return w
+	}
+	plain, compressed := get(http.Header{}), get(http.Header{"Accept-Encoding": {"gzip"}})
+	if compressed.Header().Get("Content-Encoding") != "gzip" || compressed.Body.Len() > plain.Body.Len()/10 {
+		t.Errorf("got Content-Encoding %q and %d bytes, want gzip and at most a tenth of %d bytes", compressed.Header().Get("Content-Encoding"),
+			compressed.Body.Len(), plain.Body.Len())
+	}
+	again := get(http.Header{"If-None-Match": {plain.Header().Get("ETag")}})
+	if again.Code != http.StatusNotModified || again.Body.Len() != 0 || again.Header().Get("Cache-Control") == "" {
+		t.Errorf("with If-None-Match: got status %d, headers %v, %d bytes; want 304", again.Code, again.Header(), again.Body.Len())
+	}
+}

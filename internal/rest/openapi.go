@@ -11,6 +11,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"cardwall/internal/asset"
 	"cardwall/internal/board"
 	"cardwall/internal/op"
 	"cardwall/internal/session"
@@ -132,6 +133,7 @@ func newDocument(version string, application bool) *huma.OpenAPI {
 		OpenAPI: "3.1.0",
 		Info: &huma.Info{
 			Title: title, Version: version, Description: about,
+			Contact: &huma.Contact{Name: "The operator of this server"},
 			License: &huma.License{Name: "Apache-2.0", Identifier: "Apache-2.0"},
 		},
 		Servers:  []*huma.Server{{URL: prefix, Description: "This server."}},
@@ -178,16 +180,22 @@ func Encode(doc *huma.OpenAPI) ([]byte, error) {
 // serveDocument serves an OpenAPI document without authentication. It encodes the
 // document on the first request.
 func (h *handler) serveDocument(prefix string, document *huma.OpenAPI) {
-	encode := sync.OnceValues(func() ([]byte, error) { return Encode(document) })
+	encode := sync.OnceValues(func() (*asset.Asset, error) {
+		body, err := Encode(document)
+		if err != nil {
+			return nil, err
+		}
+		return asset.New(body, op.JSON)
+	})
 	h.mux.HandleFunc("GET "+prefix+"/openapi.json", func(w http.ResponseWriter, r *http.Request) {
 		session.SetRate(w.Header(), h.Gate.AnonymousRate(r))
-		body, err := encode()
+		encoded, err := encode()
 		if err != nil {
 			h.refuse(w, r, err)
 			return
 		}
 		w.Header().Set("Cache-Control", "public, max-age=300")
-		write(w, http.StatusOK, body)
+		encoded.ServeHTTP(w, r)
 	})
 }
 
@@ -307,7 +315,7 @@ func success(r *op.Registry, o *op.Operation) *huma.Response {
 		}
 	}
 	s := &huma.Schema{
-		Type: huma.TypeObject, Properties: map[string]*huma.Schema{"data": r.Schema(o)},
+		Type: huma.TypeObject, Properties: map[string]*huma.Schema{"data": dataSchema(r, o)},
 		Required: []string{"data"}, AdditionalProperties: false,
 	}
 	if o.Paged || o.Continues {
