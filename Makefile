@@ -146,7 +146,7 @@ pictures: build ## take screenshots of all screens, and update those in docs/
 	cd web && node scripts/pictures.mjs --docs
 
 .PHONY: check
-check: check-format check-tidy check-vet check-staticcheck check-architecture check-golden lint-openapi check-web ## run all checks of CI except the tests
+check: check-format check-tidy check-vet check-staticcheck check-architecture check-golden lint-openapi check-compatible check-web ## run all checks of CI except the tests
 	@echo "check: all is well."
 
 .PHONY: check-format
@@ -188,6 +188,17 @@ golden: ## rewrite the golden files; review the diff as an interface change
 lint-openapi: tools/node_modules/.installed ## lint the OpenAPI documents; warnings are errors
 	REDOCLY_TELEMETRY=off REDOCLY_SUPPRESS_UPDATE_NOTICE=true \
 		tools/node_modules/.bin/redocly lint --config tools/redocly.yaml $(OPENAPI)
+
+# Programs for v0.2.0 work with every later version of the API. tools/oasdiff-ignore.txt lists
+# differences in the documents that change no response.
+.PHONY: check-compatible
+check-compatible: tools/bin/oasdiff ## compare the OpenAPI document with that of v0.2.0
+	gunzip -c internal/rest/testdata/openapi-v0.2.0.json.gz | \
+		tools/bin/oasdiff breaking --fail-on ERR --err-ignore tools/oasdiff-ignore.txt - internal/rest/testdata/openapi.json
+
+tools/bin/oasdiff:
+	@tools/need go
+	GOBIN=$(CURDIR)/tools/bin go install github.com/oasdiff/oasdiff@v1.37.0
 
 .PHONY: check-web
 check-web: web/node_modules/.installed

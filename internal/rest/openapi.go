@@ -374,8 +374,9 @@ func errorSchema() *huma.Schema {
 					Examples:    []any{"title is required."},
 				},
 				"reason": {
-					Type: huma.TypeString, Enum: enum(board.Reasons()),
-					Description: "Distinguishes errors that have the same code but must be handled differently. Absent for most errors.",
+					Type: huma.TypeString, Extensions: map[string]any{"x-extensible-enum": enum(board.Reasons())},
+					Description: "Distinguishes errors that have the same code but must be handled differently: " +
+						board.JoinValues(board.Reasons()) + ". Later versions may add reasons. Absent for most errors.",
 				},
 				"current": {
 					Type: huma.TypeObject, AdditionalProperties: true,
