@@ -12,6 +12,8 @@ import (
 
 const entryColumns = "id, type, at, actor_type, actor_id, board_id, list_id, card_id, changes, version, client, program"
 
+const entryAccess = "SELECT " + accessColumns + " FROM activity a JOIN boards b ON b.id = a.board_id" + accessJoins + "WHERE a.id = $1"
+
 // entryFields returns the destinations of entryColumns.
 func entryFields(e *board.Entry, changes *[]byte) []any {
 	return []any{&e.ID, &e.Type, &e.At, &e.Actor.Type, &e.Actor.ID, &e.BoardID, &e.ListID, &e.CardID, changes, &e.BoardVersion,
@@ -55,6 +57,23 @@ func (v *View) Activity(ctx context.Context, boardID string, before int64, limit
 func (v *View) CardActivity(ctx context.Context, boardID, cardID string, before int64, limit int) ([]board.Entry, error) {
 	return v.entries(ctx, "WHERE card_id = $1 AND board_id = $2 AND version < $3 ORDER BY version DESC LIMIT $4", cardID,
 		boardID, before, limit)
+}
+
+// Entry loads the activity entry with the given id. It returns an error unless the caller has
+// the capability on the entry's board.
+func (v *View) Entry(ctx context.Context, id string, need board.Capability) (board.Entry, error) {
+	boardID, err := v.authorize(ctx, need, entryAccess, id)
+	if err != nil {
+		return board.Entry{}, err
+	}
+	found, err := v.entries(ctx, "WHERE id = $1 AND board_id = $2", id, boardID)
+	if err != nil {
+		return board.Entry{}, err
+	}
+	if len(found) == 0 {
+		return board.Entry{}, board.NotFound()
+	}
+	return found[0], nil
 }
 
 func (v *View) entries(ctx context.Context, where string, args ...any) ([]board.Entry, error) {

@@ -4,8 +4,19 @@ import (
 	"context"
 	"database/sql"
 
+	"cardwall/internal/board"
 	"cardwall/internal/sqldb"
 )
+
+// CardNumbered returns the id of the card with a number on a loaded board. It returns a
+// not_found error if there is none.
+func (v *View) CardNumbered(ctx context.Context, boardID string, number int) (id string, err error) {
+	found, err := v.one(ctx, "SELECT c.id FROM cards c WHERE c.board_id = $1 AND c.number = $2 AND "+shownCard, []any{boardID, number}, &id)
+	if err == nil && !found {
+		err = board.NotFound()
+	}
+	return id, err
+}
 
 // NumberedCard is a card that CardsNumbered found.
 type NumberedCard struct{ ID, Title, BoardName string }

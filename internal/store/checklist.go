@@ -33,6 +33,18 @@ func itemDest(i *board.ChecklistItem) []any {
 	return []any{&i.ID, &i.ChecklistID, &i.Title, &i.Rank, &i.DoneAt, &i.CreatedAt, &i.UpdatedAt}
 }
 
+// Checklist loads the checklist with the given id, with its items in order. It returns an
+// error unless the caller has the capability on the checklist's board.
+func (v *View) Checklist(ctx context.Context, id string, need board.Capability) (board.Checklist, error) {
+	var k board.Checklist
+	if err := v.authorized(ctx, need, checklistLoad+" AND "+shownCard, id, checklistDest(&k)...); err != nil {
+		return k, err
+	}
+	var err error
+	k.Items, err = v.Items(ctx, k.ID)
+	return k, err
+}
+
 // Checklist locks the board and loads a checklist and its card for a change.
 func (tx *Tx) Checklist(ctx context.Context, id string, need board.Capability) (board.Checklist, board.Card, error) {
 	var k board.Checklist

@@ -36,6 +36,14 @@ func (s *commentScan) result() board.Comment {
 	return m
 }
 
+// Comment loads the comment with the given id. It returns an error unless the caller has the
+// capability on the comment's board.
+func (v *View) Comment(ctx context.Context, id string, need board.Capability) (board.Comment, error) {
+	var s commentScan
+	err := v.authorized(ctx, need, commentLoad+" AND "+shownCard, id, s.dest()...)
+	return s.result(), err
+}
+
 // CommentText returns the text of a comment.
 func (v *View) CommentText(ctx context.Context, id string) (string, error) {
 	var s commentScan

@@ -20,6 +20,14 @@ func labelDest(l *board.Label) []any {
 	return []any{&l.ID, &l.BoardID, &l.Name, &l.Color, &l.CreatedAt, &l.UpdatedAt}
 }
 
+// Label loads the label with the given id. It returns an error unless the caller has the
+// capability on the label's board.
+func (v *View) Label(ctx context.Context, id string, need board.Capability) (board.Label, error) {
+	var l board.Label
+	err := v.authorized(ctx, need, labelLoad, id, labelDest(&l)...)
+	return l, err
+}
+
 // Label locks the label's board and loads the label for a change.
 func (tx *Tx) Label(ctx context.Context, id string, need board.Capability) (board.Label, error) {
 	var l board.Label

@@ -45,32 +45,61 @@ func (v *View) MovedCards(ctx context.Context, boardID string, since board.Insta
 	return out, err
 }
 
+const (
+	statusUpdateColumns = "s.id, s.board_id, s.status, s.title, s.text, s.start_date, s.target_date, s.author_id, u.name, " +
+		"s.created_at, s.figures"
+	statusUpdateLoad = "SELECT " + accessColumns + ", " + statusUpdateColumns + ` FROM status_updates s
+		JOIN boards b ON b.id = s.board_id LEFT JOIN users u ON u.id = s.author_id` + accessJoins + "WHERE s.id = $1"
+)
+
+// statusUpdateScan collects the columns of a status update, which may have no author.
+type statusUpdateScan struct {
+	update               board.StatusUpdate
+	authorID, authorName sql.NullString
+	figures              []byte
+}
+
+func (s *statusUpdateScan) dest() []any {
+	u := &s.update
+	return []any{&u.ID, &u.BoardID, &u.Status, &u.Title, &u.Text, &u.StartDate, &u.TargetDate, &s.authorID, &s.authorName,
+		&u.CreatedAt, &s.figures}
+}
+
+func (s *statusUpdateScan) result() (board.StatusUpdate, error) {
+	u := s.update
+	if s.authorID.Valid {
+		u.Author = &board.UserRef{ID: s.authorID.String, Name: s.authorName.String}
+	}
+	if err := json.Unmarshal(s.figures, &u.Snapshot); err != nil {
+		return u, fmt.Errorf("decode figures of %s: %w", u.ID, err)
+	}
+	return u, nil
+}
+
+// StatusUpdate loads the status update with the given id. It returns an error unless the caller
+// has the capability on its board.
+func (v *View) StatusUpdate(ctx context.Context, id string, need board.Capability) (board.StatusUpdate, error) {
+	var s statusUpdateScan
+	if err := v.authorized(ctx, need, statusUpdateLoad, id, s.dest()...); err != nil {
+		return board.StatusUpdate{}, err
+	}
+	return s.result()
+}
+
 // StatusUpdates returns a page of the status updates of a board, newest first, after the
 // cursor. The board must already be loaded.
 func (v *View) StatusUpdates(ctx context.Context, boardID string, cursor StatusUpdateCursor, limit int) ([]board.StatusUpdate, error) {
 	out := []board.StatusUpdate{}
-	err := v.each(ctx, `SELECT s.id, s.board_id, s.status, s.title, s.text, s.start_date, s.target_date, s.author_id, u.name,
-		s.created_at, s.figures
-		FROM status_updates s LEFT JOIN users u ON u.id = s.author_id
+	err := v.each(ctx, "SELECT "+statusUpdateColumns+` FROM status_updates s LEFT JOIN users u ON u.id = s.author_id
 		WHERE s.board_id = $1 AND (s.created_at, s.id) < ($2, $3) ORDER BY s.created_at DESC, s.id DESC LIMIT $4`,
 		[]any{boardID, int64(cursor.At), cursor.ID, limit}, func(rows *sql.Rows) error {
-			var (
-				s            board.StatusUpdate
-				author, name sql.NullString
-				figures      []byte
-			)
-			if err := rows.Scan(&s.ID, &s.BoardID, &s.Status, &s.Title, &s.Text, &s.StartDate, &s.TargetDate, &author, &name,
-				&s.CreatedAt, &figures); err != nil {
+			var s statusUpdateScan
+			if err := rows.Scan(s.dest()...); err != nil {
 				return err
 			}
-			if author.Valid {
-				s.Author = &board.UserRef{ID: author.String, Name: name.String}
-			}
-			if err := json.Unmarshal(figures, &s.Snapshot); err != nil {
-				return fmt.Errorf("decode figures of %s: %w", s.ID, err)
-			}
-			out = append(out, s)
-			return nil
+			update, err := s.result()
+			out = append(out, update)
+			return err
 		})
 	return out, err
 }

@@ -1,0 +1,3 @@
+-- +goose Up
+-- Reads an entry of the activity by its id.
+CREATE INDEX activity_id ON activity (id);
