@@ -37,6 +37,16 @@ func ListBoardActivity(ctx context.Context, v *store.View, in ListBoardActivityI
 	return op.Cut(entries, in.Size(), func(e board.Entry) any { return e.BoardVersion }), err
 }
 
+// ActivityInput identifies an activity entry.
+type ActivityInput struct {
+	ActivityID string `json:"activityId" maxLength:"64" doc:"The id of the entry." example:"act_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+}
+
+// GetActivity returns an entry of the activity of a board.
+func GetActivity(ctx context.Context, v *store.View, in ActivityInput) (board.Entry, error) {
+	return v.Entry(ctx, in.ActivityID, board.View)
+}
+
 // ListBoardChangesInput is the input of ListBoardChanges.
 type ListBoardChangesInput struct {
 	BoardInput

@@ -70,6 +70,11 @@ type ChecklistInput struct {
 	ChecklistID string `json:"checklistId" maxLength:"64" doc:"The id of the checklist." example:"chk_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 }
 
+// GetChecklist returns a checklist with its items in order.
+func GetChecklist(ctx context.Context, v *store.View, in ChecklistInput) (board.Checklist, error) {
+	return v.Checklist(ctx, in.ChecklistID, board.View)
+}
+
 // UpdateChecklistInput holds the fields to change.
 type UpdateChecklistInput struct {
 	ChecklistInput

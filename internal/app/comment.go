@@ -73,6 +73,11 @@ type CommentInput struct {
 	CommentID string `json:"commentId" maxLength:"64" doc:"The id of the comment." example:"cmt_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 }
 
+// GetComment returns a comment.
+func GetComment(ctx context.Context, v *store.View, in CommentInput) (board.Comment, error) {
+	return v.Comment(ctx, in.CommentID, board.View)
+}
+
 // EditCommentInput is the input of EditComment.
 type EditCommentInput struct {
 	CommentInput

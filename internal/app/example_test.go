@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"errors"
+	"fmt"
 	"io/fs"
 	"maps"
 	"os"
@@ -117,7 +118,7 @@ func exampleOf(t *testing.T, o *op.Operation, in fields, response []byte) record
 		case f.In == op.InBody:
 			body[f.Name] = v
 		case f.In == op.InPath:
-			path = append(path, v.(string))
+			path = append(path, fmt.Sprint(v))
 		}
 	}
 	sent, err := json.Marshal(body, json.Deterministic(true))

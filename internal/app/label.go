@@ -81,6 +81,11 @@ type LabelInput struct {
 	LabelID string `json:"labelId" maxLength:"64" doc:"The id of the label." example:"lbl_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 }
 
+// GetLabel returns a label.
+func GetLabel(ctx context.Context, v *store.View, in LabelInput) (board.Label, error) {
+	return v.Label(ctx, in.LabelID, board.View)
+}
+
 // UpdateLabelInput holds the fields to change. Absent fields stay unchanged.
 type UpdateLabelInput struct {
 	LabelInput

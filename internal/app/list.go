@@ -37,6 +37,11 @@ type ListInput struct {
 	ListID string `json:"listId" maxLength:"64" doc:"The id of the list." example:"lst_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 }
 
+// GetList returns a list. An archived list stays readable.
+func GetList(ctx context.Context, v *store.View, in ListInput) (board.List, error) {
+	return v.List(ctx, in.ListID, board.View)
+}
+
 // CreateListInput holds the fields of a new list.
 type CreateListInput struct {
 	BoardInput

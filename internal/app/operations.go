@@ -195,12 +195,16 @@ func registerBoards(r *op.Registry) {
 		RemoveBoardMember, op.Admin, op.InSlices(unassignRemoved))
 	op.Query(r, "list_board_activity", "GET /boards/{boardId}/activity",
 		"List the activity of a board, or of one of its cards, newest first.", ListBoardActivity)
+	op.Query(r, "get_activity", "GET /activity/{activityId}",
+		"Get an entry of the activity of a board.", GetActivity, op.NoTool)
 	op.Query(r, "list_board_changes", "GET /boards/{boardId}/changes",
 		"List the changes to a board after a given boardVersion, in order. Webhook receivers can use it to "+
 			"fill gaps.",
 		ListBoardChanges)
 	op.Query(r, "list_status_updates", "GET /boards/{boardId}/status-updates",
 		"List the status updates of a board, newest first.", ListStatusUpdates)
+	op.Query(r, "get_status_update", "GET /status-updates/{statusUpdateId}",
+		"Get a status update.", GetStatusUpdate, op.NoTool)
 	op.Command(r, "post_status_update", "POST /boards/{boardId}/status-updates",
 		"Post a status update on a board. The update includes the board's current key figures and cannot be changed "+
 			"afterwards.",
@@ -253,6 +257,7 @@ func registerLists(r *op.Registry) {
 	r.In("Lists", "The columns of a board.")
 	op.Query(r, "list_lists", "GET /boards/{boardId}/lists", "List the lists of a board, in order.", ListLists,
 		op.Cached(basis[ListListsInput]))
+	op.Query(r, "get_list", "GET /lists/{listId}", "Get a list. Archived lists are included.", GetList, op.NoTool)
 	op.Command(r, "create_list", "POST /boards/{boardId}/lists", "Create a list on a board.", CreateList, op.Creates)
 	op.Command(r, "update_list", "PATCH /lists/{listId}", "Change a list's name or WIP limit.", UpdateList)
 	op.Command(r, "move_list", "POST /lists/{listId}/move", "Move a list to another position on its board.", MoveList)
@@ -280,6 +285,9 @@ func registerCards(r *op.Registry) {
 			"alternatives, except in labelAll and assigneeAll, where the card must match all of them.",
 		ListCards, op.Cached(basisOfCards))
 	op.Query(r, "get_card", "GET /cards/{cardId}", "Get a card with its checklists.", GetCard, op.Cached(basis[CardInput]))
+	op.Query(r, "get_card_by_number", "GET /boards/{boardId}/cards/by-number/{number}",
+		"Get the card with a number on a board, with its checklists. A card that moves to another board gets a new number.",
+		GetCardByNumber, op.NoTool, op.Cached(basis[CardByNumberInput]))
 	op.Command(r, "create_card", "POST /cards", "Create a card in a list.", CreateCard, op.Creates)
 	op.Command(r, "create_cards", "POST /boards/{boardId}/cards",
 		"Create up to 100 cards in lists of a board. Either all of them are created, or none.", CreateCards, op.Creates)
@@ -314,6 +322,7 @@ func registerCards(r *op.Registry) {
 		"Clear the due date and the start date of a card.", ClearCardDue)
 	op.Query(r, "list_checklists", "GET /cards/{cardId}/checklists",
 		"List the checklists of a card with their items.", ListChecklists, op.Cached(basis[CardInput]))
+	op.Query(r, "get_checklist", "GET /checklists/{checklistId}", "Get a checklist with its items.", GetChecklist, op.NoTool)
 	op.Command(r, "add_checklist", "POST /cards/{cardId}/checklists",
 		"Add a checklist to a card, optionally with items.", AddChecklist, op.Creates)
 	op.Command(r, "update_checklist", "PATCH /checklists/{checklistId}", "Change a checklist's title.", UpdateChecklist)
@@ -329,6 +338,7 @@ func registerComments(r *op.Registry) {
 	r.In("Comments", "Discussions on cards.")
 	op.Query(r, "list_comments", "GET /cards/{cardId}/comments",
 		"List the comments of a card, oldest first.", ListComments, op.Cached(basis[ListCommentsInput]))
+	op.Query(r, "get_comment", "GET /comments/{commentId}", "Get a comment.", GetComment, op.NoTool)
 	op.Command(r, "add_comment", "POST /cards/{cardId}/comments", "Comment on a card.", AddComment, op.Creates)
 	op.Command(r, "edit_comment", "PATCH /comments/{commentId}",
 		"Change the text of a comment. Only its author can edit it.", EditComment)
@@ -340,6 +350,7 @@ func registerLabels(r *op.Registry) {
 	r.In("Labels", "Colored tags for the cards of a board.")
 	op.Query(r, "list_labels", "GET /boards/{boardId}/labels",
 		"List the labels of a board, sorted by name.", ListLabels, op.Cached(basis[ListLabelsInput]))
+	op.Query(r, "get_label", "GET /labels/{labelId}", "Get a label.", GetLabel, op.NoTool)
 	op.Command(r, "create_label", "POST /boards/{boardId}/labels",
 		"Create a label on a board.", CreateLabel, op.Creates)
 	op.Command(r, "update_label", "PATCH /labels/{labelId}", "Change a label's name or color.", UpdateLabel)
@@ -359,6 +370,8 @@ func registerSearchAndSavedFilters(r *op.Registry) {
 		"List the saved filters of a workspace that the caller can see. Returns the caller's own filters and those "+
 			"that members share. Guests see only their own.",
 		ListSavedFilters)
+	op.Query(r, "get_saved_filter", "GET /saved-filters/{filterId}",
+		"Get a saved filter that the caller can see.", GetSavedFilter, op.NoTool)
 	op.Command(r, "create_saved_filter", "POST /saved-filters",
 		"Save a query as a filter, for the caller alone or shared with the workspace.", CreateSavedFilter, op.Creates)
 	op.Command(r, "update_saved_filter", "PATCH /saved-filters/{filterId}",

@@ -48,6 +48,9 @@ var samples = map[string]func(w *world) fields{
 	},
 	"get_workspace_dashboard": func(w *world) fields { return fields{"workspaceId": w.workspace} },
 	"get_workspace_digest":    func(w *world) fields { return fields{"workspaceId": w.workspace} },
+	"get_status_update": func(w *world) fields {
+		return fields{"statusUpdateId": w.make("post_status_update", fields{"boardId": w.board, "status": "on_track", "title": "Half"})}
+	},
 	"list_status_updates": func(w *world) fields {
 		w.make("post_status_update", fields{"boardId": w.board, "status": "on_track", "title": "Begun"})
 		w.make("post_status_update", fields{"boardId": w.board, "status": "at_risk", "title": "Late"})
@@ -77,8 +80,11 @@ var samples = map[string]func(w *world) fields{
 		return fields{"boardId": w.board, "userId": w.other.ID, "role": "viewer"}
 	},
 	"list_board_activity": onBoard(nil),
-	"get_board_digest":    onBoard(nil),
-	"list_board_changes":  onBoard(nil),
+	"get_activity": func(w *world) fields {
+		return fields{"activityId": w.owner.Must("list_board_activity", fields{"boardId": w.board, "limit": 1}).Text("0.id")}
+	},
+	"get_board_digest":   onBoard(nil),
+	"list_board_changes": onBoard(nil),
 	"remove_board_member": func(w *world) fields {
 		w.owner.Must("share_board", fields{"boardId": w.board, "userId": w.other.ID, "role": "commenter"})
 		return fields{"boardId": w.board, "userId": w.other.ID}
@@ -97,6 +103,7 @@ var samples = map[string]func(w *world) fields{
 	"list_jobs":  func(w *world) fields { return fields{"workspaceId": w.workspace} },
 
 	"list_lists":   onBoard(nil),
+	"get_list":     func(w *world) fields { return fields{"listId": w.list} },
 	"create_list":  onBoard(fields{"name": "Done"}),
 	"update_list":  func(w *world) fields { return fields{"listId": w.list, "name": "Next"} },
 	"move_list":    func(w *world) fields { return fields{"listId": w.list, "position": "bottom"} },
@@ -107,9 +114,10 @@ var samples = map[string]func(w *world) fields{
 		return fields{"listId": w.make("create_list", fields{"boardId": w.board, "name": "On its way"}), "boardId": w.second}
 	},
 
-	"list_cards":  onBoard(nil),
-	"get_card":    onCard(nil),
-	"create_card": func(w *world) fields { return fields{"listId": w.list, "title": "New"} },
+	"list_cards":         onBoard(nil),
+	"get_card":           onCard(nil),
+	"get_card_by_number": onBoard(fields{"number": 1}),
+	"create_card":        func(w *world) fields { return fields{"listId": w.list, "title": "New"} },
 	"create_cards": func(w *world) fields {
 		return fields{"boardId": w.board, "cards": []fields{{"listId": w.list, "title": "New"}, {"listId": w.list, "title": "Newer"}}}
 	},
@@ -135,6 +143,7 @@ var samples = map[string]func(w *world) fields{
 		return fields{"cardId": id}
 	},
 	"list_checklists":  onCard(nil),
+	"get_checklist":    func(w *world) fields { return fields{"checklistId": w.checklist} },
 	"add_checklist":    onCard(fields{"title": "After", "items": []string{"one", "two"}}),
 	"update_checklist": func(w *world) fields { return fields{"checklistId": w.checklist, "title": "Before sending"} },
 	"delete_checklist": func(w *world) fields {
@@ -147,6 +156,7 @@ var samples = map[string]func(w *world) fields{
 	},
 
 	"list_comments": onCard(nil),
+	"get_comment":   func(w *world) fields { return fields{"commentId": w.comment} },
 	"add_comment":   onCard(fields{"text": "Done."}),
 	"edit_comment":  func(w *world) fields { return fields{"commentId": w.comment, "text": "Later."} },
 	"delete_comment": func(w *world) fields {
@@ -174,6 +184,7 @@ var samples = map[string]func(w *world) fields{
 		w.newFilter()
 		return fields{"workspaceId": w.workspace}
 	},
+	"get_saved_filter": func(w *world) fields { return fields{"filterId": w.newFilter()} },
 	"create_saved_filter": func(w *world) fields {
 		return fields{"workspaceId": w.workspace, "name": "Mine", "query": "is:open"}
 	},
@@ -182,6 +193,7 @@ var samples = map[string]func(w *world) fields{
 	"list_filter_cards":   func(w *world) fields { return fields{"filterId": w.newFilter()} },
 
 	"list_labels":  onBoard(nil),
+	"get_label":    func(w *world) fields { return fields{"labelId": w.label} },
 	"create_label": onBoard(fields{"name": "Idea", "color": "lime"}),
 	"update_label": func(w *world) fields { return fields{"labelId": w.label, "name": "Defect"} },
 	"delete_label": func(w *world) fields {

@@ -107,6 +107,20 @@ type SavedFilterInput struct {
 	FilterID string `json:"filterId" maxLength:"64" doc:"The id of the saved filter." example:"flt_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 }
 
+// GetSavedFilter returns one of the caller's own filters, or one that a member shares. Guests
+// see only their own.
+func GetSavedFilter(ctx context.Context, v *store.View, in SavedFilterInput) (board.SavedFilter, error) {
+	f, err := v.SavedFilter(ctx, in.FilterID)
+	if err != nil {
+		return f, err
+	}
+	w, err := v.Workspace(ctx, f.WorkspaceID, board.ViewWorkspace)
+	if err != nil {
+		return board.SavedFilter{}, err
+	}
+	return withBroken(ctx, v, w, f)
+}
+
 // UpdateSavedFilterInput holds the fields to change. Absent fields stay
 // unchanged.
 type UpdateSavedFilterInput struct {

@@ -29,6 +29,16 @@ func ListStatusUpdates(ctx context.Context, v *store.View, in ListStatusUpdatesI
 	return op.Cut(all, in.Size(), func(s board.StatusUpdate) any { return store.StatusUpdateCursor{At: s.CreatedAt, ID: s.ID} }), err
 }
 
+// StatusUpdateInput identifies a status update.
+type StatusUpdateInput struct {
+	StatusUpdateID string `json:"statusUpdateId" maxLength:"64" doc:"The id of the status update." example:"sts_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+}
+
+// GetStatusUpdate returns a status update. It stays readable when the feature is disabled.
+func GetStatusUpdate(ctx context.Context, v *store.View, in StatusUpdateInput) (board.StatusUpdate, error) {
+	return v.StatusUpdate(ctx, in.StatusUpdateID, board.View)
+}
+
 // PostStatusUpdateInput holds the fields of a new status update.
 type PostStatusUpdateInput struct {
 	BoardInput
