@@ -11,10 +11,12 @@ import (
 // ListCommentsInput is the input of ListComments.
 type ListCommentsInput struct {
 	CardInput
+	Sort string `json:"sort,omitempty" enum:"createdAt,-createdAt" doc:"The order of the comments: createdAt for oldest first, or -createdAt for newest first. Defaults to createdAt." example:"-createdAt"`
 	op.Paging
 }
 
-// ListComments returns the comments of a card, oldest first.
+// ListComments returns the comments of a card, oldest first unless the input has another
+// order.
 func ListComments(ctx context.Context, v *store.View, in ListCommentsInput) (op.Page[board.Comment], error) {
 	var after string
 	if err := in.After(&after); err != nil {
@@ -23,7 +25,11 @@ func ListComments(ctx context.Context, v *store.View, in ListCommentsInput) (op.
 	if _, err := v.Card(ctx, in.CardID, board.View); err != nil {
 		return op.Page[board.Comment]{}, err
 	}
-	comments, err := v.Comments(ctx, in.CardID, after, in.Size()+1)
+	read := v.Comments
+	if in.Sort == "-createdAt" {
+		read = v.NewestComments
+	}
+	comments, err := read(ctx, in.CardID, after, in.Size()+1)
 	return op.Cut(comments, in.Size(), func(m board.Comment) any { return m.ID }), err
 }
 

@@ -91,7 +91,7 @@ func (t *tool) schema(r *op.Registry, filters []string) (jsontext.Value, error) 
 	token(jsontext.BeginObject)
 	for _, f := range t.Input.Fields {
 		isFilter := slices.Contains(filters, f.Name)
-		if isFilter && !slices.Contains(listedFilters, f.Name) || f.Name == "tokenId" { // programs undo their own calls
+		if isFilter && !slices.Contains(listedFilters, f.Name) || slices.Contains(unlisted[t.Name], f.Name) {
 			continue
 		}
 		plain, err := plainSchema(r, f.Schema)
@@ -184,6 +184,13 @@ const filtered = "list_cards"
 // a model does as well with q.
 var listedFilters = []string{
 	"list", "label", "assignee", "done", "due", "dueFrom", "dueTo", "completedFrom", "updatedFrom", "q", "sort",
+}
+
+// unlisted contains the fields, by tool, that tools accept but do not list, to save tokens.
+var unlisted = map[string][]string{
+	"list_my_changes": {"tokenId"}, // programs undo their own calls
+	"undo_changes":    {"tokenId"},
+	"list_comments":   {"sort"},
 }
 
 // filtersOf returns the names of the card filters of an operation. It returns nil for

@@ -68,12 +68,27 @@ func (tx *Tx) Comment(ctx context.Context, id string, need board.Capability) (bo
 	return m, card, err
 }
 
+// NewestComments returns a page of the comments of a loaded card, newest first, starting after
+// the given id, or with the newest if it is "".
+func (v *View) NewestComments(ctx context.Context, cardID, after string, limit int) ([]board.Comment, error) {
+	if after == "" {
+		after = "~" // sorts after all ids
+	}
+	return v.comments(ctx, "m.id < $2 ORDER BY m.id DESC", cardID, after, limit)
+}
+
 // Comments returns a page of the comments of a loaded card, oldest first, starting after
 // the given id.
 func (v *View) Comments(ctx context.Context, cardID, after string, limit int) ([]board.Comment, error) {
+	return v.comments(ctx, "m.id > $2 ORDER BY m.id", cardID, after, limit)
+}
+
+// comments returns a page of the comments of a card. The condition ends with the order, and
+// refers to the id after which the page starts as $2.
+func (v *View) comments(ctx context.Context, condition, cardID, after string, limit int) ([]board.Comment, error) {
 	out := []board.Comment{}
 	err := v.each(ctx, "SELECT "+commentColumns+` FROM comments m JOIN cards c ON c.id = m.card_id LEFT JOIN users u ON u.id = m.author_id
-		WHERE m.card_id = $1 AND m.id > $2 ORDER BY m.id LIMIT $3`, []any{cardID, after, limit}, func(rows *sql.Rows) error {
+		WHERE m.card_id = $1 AND `+condition+" LIMIT $3", []any{cardID, after, limit}, func(rows *sql.Rows) error {
 		var s commentScan
 		err := rows.Scan(s.dest()...)
 		out = append(out, s.result())
