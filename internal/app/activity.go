@@ -13,10 +13,12 @@ import (
 type ListBoardActivityInput struct {
 	BoardInput
 	CardID string `json:"cardId,omitempty" maxLength:"64" doc:"Only changes to the card with this id while it was on the board." example:"crd_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+	ActivityFilterInput
 	op.Paging
 }
 
-// ListBoardActivity returns the activity of a board, newest first.
+// ListBoardActivity returns the activity of a board, newest first. With filters, a page may
+// have fewer entries than its size although there are more.
 func ListBoardActivity(ctx context.Context, v *store.View, in ListBoardActivityInput) (op.Page[board.Entry], error) {
 	before := int64(math.MaxInt64)
 	if err := in.After(&before); err != nil {
@@ -24,6 +26,9 @@ func ListBoardActivity(ctx context.Context, v *store.View, in ListBoardActivityI
 	}
 	if _, err := v.Board(ctx, in.BoardID, board.View); err != nil {
 		return op.Page[board.Entry]{}, err
+	}
+	if !in.empty() {
+		return filteredActivity(ctx, v, in, before)
 	}
 	var (
 		entries []board.Entry
@@ -35,6 +40,25 @@ func ListBoardActivity(ctx context.Context, v *store.View, in ListBoardActivityI
 		entries, err = v.CardActivity(ctx, in.BoardID, in.CardID, before, in.Size()+1)
 	}
 	return op.Cut(entries, in.Size(), func(e board.Entry) any { return e.BoardVersion }), err
+}
+
+func filteredActivity(ctx context.Context, v *store.View, in ListBoardActivityInput, before int64) (op.Page[board.Entry], error) {
+	f, err := in.filter(v)
+	if err != nil {
+		return op.Page[board.Entry]{}, err
+	}
+	f.CardID = in.CardID
+	entries, next, err := v.FilteredActivity(ctx, in.BoardID, f, before, in.Size())
+	return pageTo(entries, next), err
+}
+
+// pageTo returns a page that ends at a version, or the last page if the version is 0.
+func pageTo(entries []board.Entry, next int64) op.Page[board.Entry] {
+	page := op.Page[board.Entry]{Items: entries}
+	if next != 0 {
+		page.Next = next
+	}
+	return page
 }
 
 // ActivityInput identifies an activity entry.
@@ -51,13 +75,15 @@ func GetActivity(ctx context.Context, v *store.View, in ActivityInput) (board.En
 type ListBoardChangesInput struct {
 	BoardInput
 	Since int64 `json:"since,omitempty" minimum:"0" doc:"Return the changes after this boardVersion. Defaults to all changes. If some of the changes are no longer kept, the request fails with the reason changes_removed. In that case, read the board again." example:"41"`
+	ActivityFilterInput
 	op.Paging
 }
 
 // ListBoardChanges returns the changes after a version, in order. The versions of
 // consecutive changes have no gaps: if retention has removed one of them, the request
 // is refused. While a job is recording its changes, ListBoardChanges returns neither
-// these nor any later changes.
+// these nor any later changes. With filters, the versions of the result have gaps, and a page
+// may have fewer changes than its size although there are more.
 func ListBoardChanges(ctx context.Context, v *store.View, in ListBoardChangesInput) (op.Page[board.Entry], error) {
 	since := in.Since
 	if err := in.After(&since); err != nil {
@@ -75,17 +101,32 @@ func ListBoardChanges(ctx context.Context, v *store.View, in ListBoardChangesInp
 	if err != nil {
 		return op.Page[board.Entry]{}, err
 	}
+	if !in.empty() {
+		f, err := in.filter(v)
+		if err != nil {
+			return op.Page[board.Entry]{}, err
+		}
+		entries, next, kept, err := v.FilteredChanges(ctx, in.BoardID, f, since, last, in.Size())
+		if err == nil && !kept {
+			err = changesRemoved(since, b.Version)
+		}
+		return pageTo(entries, next), err
+	}
 	entries, err := v.Changes(ctx, in.BoardID, since, in.Size()+1)
 	if err == nil && !contiguous(entries, since, last, in.Size()) {
-		fault := board.Invalid("since: some changes after version %d are no longer kept. Read the board again, and continue "+
-			"from its version, which is %d.", since, b.Version).In("since", board.RuleValue)
-		fault.Reason = board.ReasonChangesRemoved
-		err = fault
+		err = changesRemoved(since, b.Version)
 	}
 	if err != nil {
 		return op.Page[board.Entry]{}, err
 	}
 	return op.Cut(entries, in.Size(), func(e board.Entry) any { return e.BoardVersion }), err
+}
+
+func changesRemoved(since, version int64) error {
+	fault := board.Invalid("since: some changes after version %d are no longer kept. Read the board again, and continue "+
+		"from its version, which is %d.", since, version).In("since", board.RuleValue)
+	fault.Reason = board.ReasonChangesRemoved
+	return fault
 }
 
 // contiguous reports whether entries has no gap after version since. Entries that fit

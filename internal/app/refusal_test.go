@@ -71,7 +71,7 @@ func TestRefusalsHaveDetails(t *testing.T) {
 			{"POST", "/cards/" + w.card + "/comments", `{"text":" "}`, `[{"field":"text","rule":"empty"}]`},
 			{"PATCH", "/cards/" + w.card + "/labels", `{"add":["lbl_0"]}`, `[{"field":"labels","rule":"value"}]`},
 			{"GET", "/boards/" + w.board + "/activity?limt=1", "",
-				`[{"field":"limt","rule":"unknown","allowed":"cardId, limit, cursor"}]`},
+				`[{"field":"limt","rule":"unknown","allowed":"cardId, type, actor, from, until, limit, cursor"}]`},
 			{"POST", "/cards", "[]", ""},
 		} {
 			for range 2 { // for commands, the second response is the stored one

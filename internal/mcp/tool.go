@@ -188,9 +188,12 @@ var listedFilters = []string{
 
 // unlisted contains the fields, by tool, that tools accept but do not list, to save tokens.
 var unlisted = map[string][]string{
-	"list_my_changes": {"tokenId"}, // programs undo their own calls
-	"undo_changes":    {"tokenId"},
-	"list_comments":   {"sort"},
+	"list_my_changes":      {"tokenId"}, // programs undo their own calls
+	"undo_changes":         {"tokenId"},
+	"list_comments":        {"sort"},
+	"list_recent_activity": {"from", "until"},
+	"list_board_activity":  {"type", "actor", "from", "until"},
+	"list_board_changes":   {"type", "actor", "from", "until"},
 }
 
 // filtersOf returns the names of the card filters of an operation. It returns nil for

@@ -17,15 +17,15 @@ type ActivityCursor struct {
 }
 
 // RecentActivity returns a page of the activity of all boards that the caller can see,
-// including archived boards, newest first, starting after the cursor. With a limit of n,
+// including archived boards, newest first, starting after the cursor and ending at the time from. With a limit of n,
 // it reads one entry of each board, and then the first n entries of at most n boards,
 // because the n boards with the newest entries contain all n results.
-func (v *View) RecentActivity(ctx context.Context, cursor ActivityCursor, limit int) ([]board.Entry, error) {
+func (v *View) RecentActivity(ctx context.Context, from board.Instant, cursor ActivityCursor, limit int) ([]board.Entry, error) {
 	var a sqldb.Args
-	at, id, version, n := a.Add(int64(cursor.At)), a.Add(cursor.BoardID), a.Add(cursor.Version), a.Add(limit)
+	at, id, version, n, first := a.Add(int64(cursor.At)), a.Add(cursor.BoardID), a.Add(cursor.Version), a.Add(limit), a.Add(int64(from))
 	after := func(alias string) string {
-		return fmt.Sprintf("%[1]s.at <= %[2]s AND (%[1]s.at < %[2]s OR %[1]s.board_id < %[3]s OR %[1]s.board_id = %[3]s "+
-			"AND %[1]s.version < %[4]s)", alias, at, id, version)
+		return fmt.Sprintf("%[1]s.at >= %[5]s AND %[1]s.at <= %[2]s AND (%[1]s.at < %[2]s OR %[1]s.board_id < %[3]s OR %[1]s.board_id = %[3]s "+
+			"AND %[1]s.version < %[4]s)", alias, at, id, version, first)
 	}
 	return v.entries(ctx, `JOIN (
 		SELECT e.board_id AS picked_board, e.version AS picked_version FROM (

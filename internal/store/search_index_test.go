@@ -291,7 +291,7 @@ func TestReadsStayInWorkspace(t *testing.T) {
 		"trashed workspaces":    func(v *store.View) error { _, err := v.TrashedWorkspaces(ctx); return err },
 		"visits":                func(v *store.View) error { _, err := v.Visits(ctx); return err },
 		"activity": func(v *store.View) error {
-			_, err := v.RecentActivity(ctx, store.ActivityCursor{At: v.Now(), BoardID: "brd_z"}, 50)
+			_, err := v.RecentActivity(ctx, 0, store.ActivityCursor{At: v.Now(), BoardID: "brd_z"}, 50)
 			return err
 		},
 		"my cards": func(v *store.View) error {
