@@ -16,16 +16,12 @@ type CardByNumberInput struct {
 // GetCardByNumber returns the card with a number on a board, like GetCard. A card that moves
 // to another board gets a new number there.
 func GetCardByNumber(ctx context.Context, v *store.View, in CardByNumberInput) (board.CardDetail, error) {
-	id, err := in.cardID(ctx, v)
+	if _, err := v.Board(ctx, in.BoardID, board.View); err != nil {
+		return board.CardDetail{}, err
+	}
+	id, err := v.CardNumbered(ctx, in.BoardID, in.Number)
 	if err != nil {
 		return board.CardDetail{}, err
 	}
 	return v.CardDetail(ctx, id, board.View)
-}
-
-func (in CardByNumberInput) cardID(ctx context.Context, v *store.View) (string, error) {
-	if _, err := v.Board(ctx, in.BoardID, board.View); err != nil {
-		return "", err
-	}
-	return v.CardNumbered(ctx, in.BoardID, in.Number)
 }

@@ -337,7 +337,7 @@ func registerCards(r *op.Registry) {
 func registerComments(r *op.Registry) {
 	r.In("Comments", "Discussions on cards.")
 	op.Query(r, "list_comments", "GET /cards/{cardId}/comments",
-		"List the comments of a card, oldest first.", ListComments, op.Cached(basis[ListCommentsInput]))
+		"List the comments of a card, oldest first by default.", ListComments, op.Cached(basis[ListCommentsInput]))
 	op.Query(r, "get_comment", "GET /comments/{commentId}", "Get a comment.", GetComment, op.NoTool)
 	op.Command(r, "add_comment", "POST /cards/{cardId}/comments", "Comment on a card.", AddComment, op.Creates)
 	op.Command(r, "edit_comment", "PATCH /comments/{commentId}",
