@@ -25,7 +25,7 @@ var onlyIDs = map[string]string{
 	"filterId": "few calls, and list_saved_filters is short", "position": "siblings are cards, lists or items",
 	"assignee": "the filter takes names itself", "assigneeAll": "the filter takes names itself",
 	"assigneeNot": "the filter takes names itself", "creator": "the filter takes names itself",
-	"creatorNot": "the filter takes names itself",
+	"creatorNot": "the filter takes names itself", "actor": "not listed, and an actor need not be a person",
 }
 
 // severalBoards are the tools whose filters cover several boards, so that names are not unique. There, q
