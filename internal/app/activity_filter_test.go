@@ -59,6 +59,7 @@ func TestChangesAreFiltered(t *testing.T) {
 			{fields{"from": at(0)}, "card.moved card.completed card.created"},
 			{fields{"from": at(time.Millisecond)}, "card.completed card.created"},
 			{fields{"until": at(0), "type": "card.created"}, "card.created card.created"},
+			{fields{"until": at(0), "type": "card.moved"}, ""},
 			{fields{"from": at(0), "until": at(time.Millisecond)}, "card.moved"},
 			{fields{"from": at(0), "until": at(time.Hour)}, "card.moved"},
 			{fields{"from": at(time.Minute), "until": at(time.Hour)}, ""},
