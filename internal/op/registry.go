@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -37,6 +38,7 @@ type Operation struct {
 	NoTool      bool             // excluded from the MCP tools
 	Recent      bool             // a person in a session must have signed in within the last ten minutes
 	Unkeyed     bool             // ignores the idempotency key
+	Promoted    time.Time        // when the operation became public; zero if it has no path in the internal API
 	Media       string           // media type of a stream, of content, of a picture, or of a part of a file
 	Picture     board.PictureUse // what the picture in the request is for; zero if the request is not a picture
 	Echo        reflect.Type     // type of the parsed query in responses; nil if responses do not include it
@@ -126,6 +128,18 @@ var (
 	// of the input is stored with each key.
 	Unkeyed Option = option(func(o *Operation) { o.Unkeyed = true })
 )
+
+// Promoted marks a public operation that was part of the internal API before the given day,
+// such as "2026-11-28". Its earlier path keeps working, with headers that say that it is
+// deprecated and what replaces it. Documents list only the public path. Promoted panics if
+// the day is malformed.
+func Promoted(day string) Option {
+	since, err := time.Parse(board.DateLayout, day)
+	if err != nil {
+		panic(fmt.Sprintf("op: %s: %v", day, err))
+	}
+	return option(func(o *Operation) { o.Promoted = since })
+}
 
 // Echoes makes the operation's responses include the parsed query.
 func Echoes[T any]() Option {

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"log/slog"
 	"mime"
@@ -15,9 +14,6 @@ import (
 	"strings"
 	"sync/atomic"
 	"time"
-
-	"github.com/klauspost/compress/gzhttp"
-	"github.com/klauspost/compress/gzip"
 
 	"cardwall/internal/board"
 	"cardwall/internal/op"
@@ -155,36 +151,6 @@ func New(c Config) (http.Handler, error) {
 	}
 	h.shared = shareWith(c.Origins, h.mux)
 	return http.HandlerFunc(h.serve), nil
-}
-
-// routeOperations adds the routes of all operations.
-func (h *handler) routeOperations() error {
-	compressed, err := gzhttp.NewWrapper(
-		gzhttp.MinSize(minCompressed), gzhttp.CompressionLevel(gzip.BestSpeed), gzhttp.EnableZstd(false),
-		gzhttp.SuffixETag(op.CompressedTag))
-	if err != nil {
-		return fmt.Errorf("prepare compression: %w", err)
-	}
-	methods := map[string][]string{}
-	for _, o := range h.Registry.All() {
-		methods[Path(o)] = append(methods[Path(o)], o.Method)
-		var serve http.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { h.operation(w, r, o) })
-		// The size of a compressed response can reveal a secret (BREACH). A file is sent in ranges.
-		if !o.Secret && !o.HasContent() {
-			serve = compressed(serve)
-		}
-		h.mux.HandleFunc(o.Method+" "+Path(o), func(w http.ResponseWriter, r *http.Request) {
-			x := exchangeOf(w)
-			x.operation, x.streams = o.Name, o.Streams() || o.HasContent() || o.TakesPart() || o.TakesPicture() ||
-				o.TakesFile() && isForm(r)
-			serve.ServeHTTP(w, r)
-		})
-	}
-	for route, allowed := range methods {
-		h.paths.HandleFunc(route, func(w http.ResponseWriter, r *http.Request) { h.wrongMethod(w, r, allowed) })
-	}
-	h.routeUploads()
-	return nil
 }
 
 // serve sets the common headers, recovers from panics and records the request.
