@@ -152,7 +152,7 @@ func (r *pageReceiver) awaitDelivery(c *crashServer) string {
 	type deliveries []struct{ ID, Status, Reason string }
 	return apptest.Await(r.t, "the delivery log has one successful delivery", func() (deliveries, bool) {
 		var log struct{ Data deliveries }
-		c.get("/api/app/v1/webhooks/"+r.webhook+"/deliveries", &log)
+		c.get("/api/public/v1/webhooks/"+r.webhook+"/deliveries", &log)
 		return log.Data, len(log.Data) == 1 && log.Data[0].Status == "delivered"
 	})[0].ID
 }

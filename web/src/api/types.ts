@@ -14,6 +14,9 @@ export type CardDetail = Schemas['CardDetail']
 export type Checklist = Schemas['Checklist']
 export type ChecklistItem = Schemas['ChecklistItem']
 export type Comment = Schemas['Comment']
+export type Delivery = Schemas['Delivery']
+export type DeliveryDetail = Schemas['DeliveryDetail']
+export type DeliveryQuota = Schemas['DeliveryQuota']
 export type DueInput = Schemas['DueInput']
 export type Invitation = Schemas['Invitation']
 export type Job = Schemas['Job']
@@ -24,6 +27,7 @@ export type List = Schemas['List']
 export type Member = Schemas['Member']
 export type Overview = Schemas['Overview']
 export type UserRef = Schemas['UserRef']
+export type Webhook = Schemas['Webhook']
 
 /** A position in a list or on a board: top, bottom, or next to the open card or list with the given ID. */
 export type Position = 'top' | 'bottom' | { before: string } | { after: string }

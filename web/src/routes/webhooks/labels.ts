@@ -1,5 +1,5 @@
 // Labels and tones for the states of webhooks and deliveries.
-import type { Delivery, Webhook } from '../../api/contract'
+import type { Delivery, Webhook } from '../../api/types'
 import type { IconName } from '../../ui/icons'
 
 export type Tone = 'plain' | 'accent' | 'warn' | 'danger' | 'good'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { Delivery, Webhook } from '../../api/contract'
+import type { Delivery, Webhook } from '../../api/types'
 import { eventGroups, eventKinds, eventsText, eventText } from './events'
 import { tokenize } from './json'
 import { durationText, momentText, soonText } from '../../lib/exactTime'
