@@ -2,31 +2,61 @@ package app
 
 import (
 	"context"
+	"slices"
 
 	"cardwall/internal/board"
 	"cardwall/internal/op"
 	"cardwall/internal/store"
 )
 
+// deliveriesInput selects deliveries of a webhook.
+type deliveriesInput struct {
+	Type  board.Kind     `json:"type,omitempty" maxLength:"64" doc:"Only deliveries of this kind of event." kinds:"webhook" example:"card.created"`
+	Since *board.Instant `json:"since,omitempty" format:"date-time" doc:"Only deliveries of events since this time." example:"2026-03-02T09:00:00.000Z"`
+	Until *board.Instant `json:"until,omitempty" format:"date-time" doc:"Only deliveries of events before this time." example:"2026-03-09T09:00:00.000Z"`
+}
+
+// filter returns the filter for the store. It returns an invalid_request error if the kind
+// is unknown or the period is empty.
+func (in deliveriesInput) filter(status board.DeliveryStatus) (store.DeliveryFilter, error) {
+	f := store.DeliveryFilter{Type: in.Type, Status: status}
+	if in.Type != "" && !slices.Contains(board.WebhookKinds(), in.Type) {
+		return f, board.Invalid("type must be one of %s.", board.JoinValues(board.WebhookKinds())).In("type", board.RuleValue)
+	}
+	if in.Since != nil {
+		f.Since = *in.Since
+	}
+	if in.Until != nil {
+		if f.Until = *in.Until; f.Until <= f.Since {
+			return f, board.Invalid("since must be before until.").In("since", board.RuleValue)
+		}
+	}
+	return f, nil
+}
+
 // ListDeliveriesInput is the input of ListDeliveries.
 type ListDeliveriesInput struct {
 	WebhookInput
 	Status board.DeliveryStatus `json:"status,omitempty" enum:"pending,delivering,pending retry,delivered,failed,gave up,skipped" doc:"Only deliveries with this status." example:"failed"`
+	deliveriesInput
 	op.Paging
 }
 
 // ListDeliveries returns a webhook's deliveries of the last 30 days, but at most
 // the last 100, newest first.
 func ListDeliveries(ctx context.Context, v *store.View, in ListDeliveriesInput) (op.Page[board.Delivery], error) {
-	var before string
-	if err := in.After(&before); err != nil {
+	f, err := in.filter(in.Status)
+	if err != nil {
+		return op.Page[board.Delivery]{}, err
+	}
+	if err := in.After(&f.Before); err != nil {
 		return op.Page[board.Delivery]{}, err
 	}
 	w, err := v.Webhook(ctx, in.WebhookID)
 	if err != nil {
 		return op.Page[board.Delivery]{}, err
 	}
-	all, err := v.Deliveries(ctx, w.ID, in.Status, before, in.Size()+1)
+	all, err := v.Deliveries(ctx, w.ID, f, in.Size()+1)
 	return op.Cut(all, in.Size(), func(d board.Delivery) any { return d.ID }), err
 }
 
@@ -84,6 +114,7 @@ type RedeliverManyInput struct {
 	WebhookInput
 	DeliveryIDs []string             `json:"deliveryIds,omitempty" minItems:"1" maxItems:"100" doc:"The ids of the deliveries to resend. Defaults to all eligible deliveries in the log." example:"[\"itg_01jb2m3n4p5q6r7s8t9v0w1x2y:v42\"]"`
 	Status      board.DeliveryStatus `json:"status,omitempty" enum:"failed,gave up,skipped" doc:"Only deliveries with this status." example:"gave up"`
+	deliveriesInput
 }
 
 // Redelivered lists the deliveries that will be resent.
@@ -91,15 +122,19 @@ type Redelivered struct {
 	DeliveryIDs []string `json:"deliveryIds" doc:"The ids of the deliveries that will be resent, newest first." example:"[\"itg_01jb2m3n4p5q6r7s8t9v0w1x2y:v42\"]"`
 }
 
-// RedeliverMany resends the eligible deliveries in a webhook's log or, if ids are
-// given, the eligible ones among them. If they would exceed the organization's daily
+// RedeliverMany resends the eligible deliveries in a webhook's log that have the given ids,
+// status, kind and time, as far as these are given. If they would exceed the organization's daily
 // limit, it returns an error and resends none.
 func RedeliverMany(ctx context.Context, tx *store.Tx, in RedeliverManyInput) (Redelivered, error) {
 	out := Redelivered{DeliveryIDs: []string{}}
+	f, err := in.filter(in.Status)
+	if err != nil {
+		return out, err
+	}
 	if err := checkRedelivery(ctx, tx, in.WebhookID); err != nil {
 		return out, err
 	}
-	all, err := tx.Deliveries(ctx, in.WebhookID, in.Status, "", board.DeliveriesKept)
+	all, err := tx.Deliveries(ctx, in.WebhookID, f, board.DeliveriesKept)
 	if err != nil {
 		return out, err
 	}
@@ -118,7 +153,7 @@ func RedeliverMany(ctx context.Context, tx *store.Tx, in RedeliverManyInput) (Re
 		}
 		out.DeliveryIDs = append(out.DeliveryIDs, d.ID)
 	}
-	if len(named) > 0 && in.Status == "" {
+	if len(named) > 0 && f == (store.DeliveryFilter{}) {
 		return out, board.NotFound()
 	}
 	return out, nil

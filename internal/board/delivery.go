@@ -31,6 +31,10 @@ type Delivery struct {
 	WebhookID     string         `json:"webhookId" doc:"The id of the webhook." example:"whk_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 	Type          Kind           `json:"type" doc:"The kind of event." kinds:"webhook" example:"card.created"`
 	BoardID       *string        `json:"boardId" doc:"The id of the board that the event happened on; null for a test of a workspace webhook." example:"brd_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+	BoardName     *string        `json:"boardName" doc:"The name of the board; null if there is none, or if the caller cannot see it now." example:"Website"`
+	CardID        *string        `json:"cardId" doc:"The id of the card that the event is about; null if there is none." example:"crd_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+	CardNumber    *int           `json:"cardNumber" doc:"The number of the card; null if there is none, or if the caller cannot see it now." example:"17"`
+	CardTitle     *string        `json:"cardTitle" doc:"The title of the card; null if there is none, or if the caller cannot see it now." example:"Fix the login page"`
 	BoardVersion  int64          `json:"boardVersion" doc:"The boardVersion after the change." example:"42"`
 	Status        DeliveryStatus `json:"status" enum:"pending,delivering,pending retry,delivered,failed,gave up,skipped" doc:"The delivery's status." example:"pending retry"`
 	Reason        string         `json:"reason" doc:"Why the delivery has this status, and what happens next." example:"HTTP 503; next attempt 14:02:10 UTC"`

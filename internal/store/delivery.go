@@ -4,10 +4,14 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"maps"
+	"math"
+	"slices"
 
 	"github.com/go-json-experiment/json"
 
 	"cardwall/internal/board"
+	"cardwall/internal/sqldb"
 )
 
 // This file contains the delivery log that people see, and the deliveries that they
@@ -30,26 +34,96 @@ func (v *View) scanDelivery(rows *sql.Rows) (d board.DeliveryDetail, err error) 
 	if err = json.Unmarshal(log, &d.Log); err != nil {
 		return d, fmt.Errorf("decode log of %s: %w", d.ID, err)
 	}
+	var body struct {
+		Data struct {
+			CardID *string `json:"cardId"`
+		} `json:"data"`
+	}
+	if err = json.Unmarshal([]byte(d.Body), &body); err != nil {
+		return d, fmt.Errorf("decode body of %s: %w", d.ID, err)
+	}
+	d.CardID = body.Data.CardID
 	d.Describe(v.now, held.Valid, board.Instant(until.Int64))
 	return d, nil
 }
 
-// Deliveries returns a page of the delivery log of a loaded webhook, newest first. If
-// before is not "", it returns only deliveries older than the delivery with that id. If
-// status is "", it covers all statuses.
-func (v *View) Deliveries(ctx context.Context, webhookID string, status board.DeliveryStatus, before string,
-	limit int) ([]board.Delivery, error) {
-	out := []board.Delivery{}
-	err := v.each(ctx, deliverySelect+`WHERE d.id IN (SELECT k.id FROM deliveries k WHERE k.webhook_id = $1 AND k.created_at > $2
+// DeliveryFilter selects deliveries. Zero fields select all.
+type DeliveryFilter struct {
+	Type   board.Kind
+	Status board.DeliveryStatus
+	Since  board.Instant // time of the earliest event
+	Until  board.Instant // the event must be earlier; 0 for no limit
+	Before string        // the id must be smaller, because an earlier page ended there
+}
+
+// Deliveries returns a page of the delivery log of a loaded webhook, newest first. The log
+// has at most board.DeliveriesKept deliveries; the filter selects among them.
+func (v *View) Deliveries(ctx context.Context, webhookID string, f DeliveryFilter, limit int) ([]board.Delivery, error) {
+	out, until := []board.Delivery{}, int64(math.MaxInt64)
+	if f.Until != 0 {
+		until = int64(f.Until)
+	}
+	if err := v.each(ctx, deliverySelect+`WHERE d.id IN (SELECT k.id FROM deliveries k WHERE k.webhook_id = $1 AND k.created_at > $2
 		AND k.id >= $7 ORDER BY k.id DESC LIMIT $3)
-		AND ($4 = '' OR d.status = $4) AND ($5 = '' OR d.id < $5) AND d.id >= $7 ORDER BY d.id DESC LIMIT $6`,
-		[]any{webhookID, v.logStart(), board.DeliveriesKept, string(status), before, limit,
-			minID("itg_", board.Instant(v.logStart()).Time())}, func(rows *sql.Rows) error {
+		AND ($4 = '' OR d.status = $4) AND ($5 = '' OR d.id < $5) AND d.id >= $7 AND ($8 = '' OR d.kind = $8)
+		AND d.created_at >= $9 AND d.created_at < $10 ORDER BY d.id DESC LIMIT $6`,
+		[]any{webhookID, v.logStart(), board.DeliveriesKept, string(f.Status), f.Before, limit,
+			minID("itg_", board.Instant(v.logStart()).Time()), string(f.Type), int64(f.Since), until},
+		func(rows *sql.Rows) error {
 			d, err := v.scanDelivery(rows)
 			out = append(out, d.Delivery)
 			return err
+		}); err != nil {
+		return nil, err
+	}
+	deliveries := make([]*board.Delivery, len(out))
+	for i := range out {
+		deliveries[i] = &out[i]
+	}
+	return out, v.nameDeliveries(ctx, deliveries...)
+}
+
+// nameDeliveries sets the names of the boards and cards that the caller can see now.
+func (v *View) nameDeliveries(ctx context.Context, deliveries ...*board.Delivery) error {
+	boards, cards := map[string][]*board.Delivery{}, map[string][]*board.Delivery{}
+	for _, d := range deliveries {
+		if d.BoardID != nil {
+			boards[*d.BoardID] = append(boards[*d.BoardID], d)
+		}
+		if d.CardID != nil {
+			cards[*d.CardID] = append(cards[*d.CardID], d)
+		}
+	}
+	const seen = ` JOIN workspace_members wm ON wm.workspace_id = b.workspace_id AND wm.user_id = $1
+		LEFT JOIN board_members bm ON bm.board_id = b.id AND bm.user_id = wm.user_id
+		WHERE ($2 = '' OR b.workspace_id = $2) AND b.trashed_at IS NULL AND ` + visible
+	read := func(text string, of map[string][]*board.Delivery, set func(d *board.Delivery, number int, name string)) error {
+		if len(of) == 0 {
+			return nil
+		}
+		a := sqldb.Args{v.caller.UserID, v.caller.WorkspaceID}
+		ids := a.In(slices.Sorted(maps.Keys(of)))
+		return v.each(ctx, text+" IN ("+ids+")", a, func(rows *sql.Rows) error {
+			var (
+				id, name string
+				number   int
+			)
+			err := rows.Scan(&id, &number, &name)
+			for _, d := range of[id] {
+				set(d, number, name)
+			}
+			return err
 		})
-	return out, err
+	}
+	if err := read("SELECT b.id, 0, b.name FROM boards b"+seen+" AND b.id", boards,
+		func(d *board.Delivery, _ int, name string) { d.BoardName = &name }); err != nil {
+		return fmt.Errorf("name boards of deliveries: %w", err)
+	}
+	if err := read("SELECT c.id, c.number, c.title FROM cards c JOIN boards b ON b.id = c.board_id"+seen+" AND c.id", cards,
+		func(d *board.Delivery, number int, title string) { d.CardNumber, d.CardTitle = &number, &title }); err != nil {
+		return fmt.Errorf("name cards of deliveries: %w", err)
+	}
+	return nil
 }
 
 // logStart returns the time after which a delivery must have been created to appear in
@@ -73,7 +147,7 @@ func (v *View) Delivery(ctx context.Context, id string) (d board.DeliveryDetail,
 	if _, err = v.Webhook(ctx, d.WebhookID); err != nil {
 		return board.DeliveryDetail{}, err
 	}
-	return d, nil
+	return d, v.nameDeliveries(ctx, &d.Delivery)
 }
 
 // LastFailure returns the id of the last delivery of a loaded webhook that failed

@@ -184,7 +184,7 @@ func checkPruning(t *testing.T, db *store.DB, clock *apptest.Clock) {
 		// Thirty days back and two weeks ahead span up to eight weekly partitions. The default
 		// partition is one more.
 		"the log of a webhook": {"deliveries", 9, func(v *store.View) error {
-			_, err := v.Deliveries(t.Context(), "whk_x", "", "", 50)
+			_, err := v.Deliveries(t.Context(), "whk_x", store.DeliveryFilter{}, 50)
 			return err
 		}},
 		"the audit log of the last week": {"audit", 3, func(v *store.View) error {
