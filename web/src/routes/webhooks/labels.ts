@@ -98,6 +98,10 @@ const statuses: Record<DeliveryStatus, { label: string; tone: Tone }> = {
 
 export const statusLabel = (status: DeliveryStatus) => statuses[status]
 
+/** Returns the card or board that a delivery is about, as far as the user can see it. */
+export const subjectText = (d: Pick<Delivery, 'boardName' | 'cardNumber' | 'cardTitle'>): string =>
+  d.cardTitle === null ? (d.boardName ?? '') : `#${d.cardNumber} ${d.cardTitle}`
+
 export const canRedeliver = (d: Pick<Delivery, 'status'>): boolean =>
   d.status === 'failed' || d.status === 'gave up' || d.status === 'skipped'
 

@@ -3,7 +3,7 @@ import type { Delivery, Webhook } from '../../api/types'
 import { eventGroups, eventKinds, eventsText, eventText } from './events'
 import { tokenize } from './json'
 import { durationText, momentText, soonText } from '../../lib/exactTime'
-import { parseFilter, canRedeliver, matchesFilter, pollDelay, stateOf, webhookName } from './labels'
+import { parseFilter, canRedeliver, matchesFilter, pollDelay, stateOf, subjectText, webhookName } from './labels'
 
 const webhook = (more: Partial<Webhook>) =>
   ({
@@ -58,6 +58,11 @@ describe('the delivery log', () => {
     expect(matchesFilter('failed', delivery({}))).toBe(false)
     expect(canRedeliver(delivery({ status: 'skipped' }))).toBe(true)
     expect(canRedeliver(delivery({ status: 'delivering' }))).toBe(false)
+  })
+  it('names the card or, without one, the board', () => {
+    expect(subjectText({ boardName: 'Website', cardNumber: 7, cardTitle: 'Login' })).toBe('#7 Login')
+    expect(subjectText({ boardName: 'Website', cardNumber: null, cardTitle: null })).toBe('Website')
+    expect(subjectText({ boardName: null, cardNumber: null, cardTitle: null })).toBe('')
   })
   it('is polled more often while an attempt is expected soon', () => {
     const now = Date.parse('2026-11-21T09:00:00Z')
