@@ -19,6 +19,7 @@ type CreateWebhookInput struct {
 	BoardID     string       `json:"boardId,omitempty" maxLength:"64" doc:"The id of the board whose events are sent. The caller must be an admin of the board. Give exactly one of boardId and workspaceId." example:"brd_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 	WorkspaceID string       `json:"workspaceId,omitempty" maxLength:"64" doc:"The id of the workspace whose events are sent, from every board that the whole workspace can see. The caller must be an owner or admin of the workspace." example:"wsp_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 	Name        string       `json:"name,omitempty" maxLength:"512" doc:"The webhook's display name." example:"Deploy bot"`
+	filterInput
 }
 
 // Outbound returns the URL that the server will send requests to. op.Engine
@@ -43,6 +44,10 @@ func CreateWebhook(ctx context.Context, tx *store.Tx, in CreateWebhookInput) (bo
 			"%d webhooks; there are %d.", space.Plan, most, count)
 	}
 	if err := describeWebhook(tx, &w, &in.Name, in.Events, in.URL); err != nil {
+		return board.WebhookSecret{}, err
+	}
+	w.WebhookFilter = board.WebhookFilter{Lists: []string{}, Labels: []string{}}
+	if err := in.setFilter(ctx, tx, &w); err != nil {
 		return board.WebhookSecret{}, err
 	}
 	noteWebhook(tx, board.Webhook{BoardID: w.BoardID}, w)
@@ -134,6 +139,8 @@ func noteWebhook(tx *store.Tx, from, to board.Webhook) {
 	set("host", from.Host, to.Host, from.Host != to.Host)
 	set("lastFour", from.LastFour, to.LastFour, from.LastFour != to.LastFour)
 	set("events", from.Events, to.Events, !slices.Equal(from.Events, to.Events))
+	set("lists", from.Lists, to.Lists, !slices.Equal(from.Lists, to.Lists))
+	set("labels", from.Labels, to.Labels, !slices.Equal(from.Labels, to.Labels))
 	set("on", from.On, to.On, from.On != to.On)
 	if to.OldSecretUntil != nil {
 		board.SetPtr(c, "oldSecretUntil", from.OldSecretUntil, to.OldSecretUntil)
@@ -208,6 +215,7 @@ type UpdateWebhookInput struct {
 	Name   *string      `json:"name,omitempty" maxLength:"512" doc:"The new name." example:"Deploy bot"`
 	URL    string       `json:"url,omitempty" maxLength:"2048" format:"uri" doc:"The new URL. The secret does not change." example:"https://hooks.example.com/cardwall"`
 	Events []board.Kind `json:"events,omitempty" minItems:"1" maxItems:"50" doc:"The kinds of events to send." kinds:"webhook" example:"[\"card.created\"]"`
+	filterInput
 }
 
 // Outbound returns the new URL, or "" if the URL does not change.
@@ -224,6 +232,9 @@ func UpdateWebhook(ctx context.Context, tx *store.Tx, in UpdateWebhookInput) (bo
 		w.Platform = nil
 	}
 	if err := describeWebhook(tx, &w, in.Name, in.Events, in.URL); err != nil {
+		return w, err
+	}
+	if err := in.setFilter(ctx, tx, &w); err != nil {
 		return w, err
 	}
 	noteWebhook(tx, before, w)

@@ -35,6 +35,7 @@ type subscriber struct {
 	id      string
 	boardID string
 	events  string // event kinds, with spaces around and between them
+	filter  board.WebhookFilter
 	plan    board.Plan
 }
 
@@ -51,8 +52,12 @@ func (s *subscriber) wants(e *pendingEvent) bool {
 func (tx *Tx) subscribers(ctx context.Context, a *board.Access) ([]subscriber, error) {
 	var out []subscriber
 	err := tx.each(ctx, subscribersOf, []any{a.BoardID}, func(rows *sql.Rows) error {
-		var s subscriber
-		err := rows.Scan(&s.id, &s.boardID, &s.events, &s.plan)
+		var (
+			s             subscriber
+			lists, labels string
+		)
+		err := rows.Scan(&s.id, &s.boardID, &s.events, &lists, &labels, &s.plan)
+		s.filter = board.WebhookFilter{Lists: strings.Fields(lists), Labels: strings.Fields(labels)}
 		s.events = " " + s.events + " "
 		out = append(out, s)
 		return err
@@ -61,10 +66,12 @@ func (tx *Tx) subscribers(ctx context.Context, a *board.Access) ([]subscriber, e
 }
 
 // subscribersOf selects the enabled webhooks that cover the board $1.
-const subscribersOf = `SELECT h.id, COALESCE(h.board_id, ''), h.events, o.plan FROM (
-		SELECT k.id, k.board_id, k.events, k.organization_id FROM boards b JOIN webhooks k ON k.workspace_id = b.workspace_id
+const subscribersOf = `SELECT h.id, COALESCE(h.board_id, ''), h.events, h.lists, h.labels, o.plan FROM (
+		SELECT k.id, k.board_id, k.events, k.lists, k.labels, k.organization_id FROM boards b
+		JOIN webhooks k ON k.workspace_id = b.workspace_id
 		WHERE b.id = $1 AND k.board_id IS NULL AND k.off = ''
-		UNION ALL SELECT k.id, k.board_id, k.events, k.organization_id FROM boards b JOIN webhooks k ON k.workspace_id = b.workspace_id
+		UNION ALL SELECT k.id, k.board_id, k.events, k.lists, k.labels, k.organization_id FROM boards b
+		JOIN webhooks k ON k.workspace_id = b.workspace_id
 		WHERE b.id = $1 AND k.board_id = $1 AND k.off = '') AS h
 	JOIN organizations o ON o.id = h.organization_id ORDER BY h.id`
 
@@ -90,6 +97,10 @@ func (tx *Tx) fanOut(ctx context.Context) error {
 			known[e.access.BoardID] = enabled
 		}
 		to := slices.DeleteFunc(slices.Clone(enabled), func(s subscriber) bool { return !s.wants(e) })
+		to, err := tx.matching(ctx, e, to)
+		if err != nil {
+			return fmt.Errorf("filter webhooks: %w", err)
+		}
 		if len(to) == 0 {
 			continue
 		}
@@ -112,6 +123,19 @@ func (tx *Tx) fanOut(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// matching returns the webhooks whose filters match an event. It reads the labels of the
+// event's card only if a filter needs them.
+func (tx *Tx) matching(ctx context.Context, e *pendingEvent, to []subscriber) ([]subscriber, error) {
+	var labels []string
+	if slices.ContainsFunc(to, func(s subscriber) bool { return s.filter.NeedsLabels(e.event) }) {
+		var err error
+		if labels, err = tx.texts(ctx, "SELECT label_id FROM card_labels WHERE card_id = $1", e.event.CardID); err != nil {
+			return nil, err
+		}
+	}
+	return slices.DeleteFunc(to, func(s subscriber) bool { return !s.filter.Matches(e.event, labels) }), nil
 }
 
 // takeQuota counts deliveries against the daily limit of an organization and

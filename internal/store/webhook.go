@@ -9,7 +9,7 @@ import (
 )
 
 const (
-	webhookSelect = `SELECT h.id, h.name, h.workspace_id, h.board_id, h.events, h.off, h.off_at, h.failures, h.held_since,
+	webhookSelect = `SELECT h.id, h.name, h.workspace_id, h.board_id, h.events, h.lists, h.labels, h.off, h.off_at, h.failures, h.held_since,
 		h.held_until, h.host, h.last_four, h.platform,
 		h.owner_id, h.old_secret_until, h.created_at, h.updated_at, h.organization_id, b.visibility, b.trashed_at, o.read_only, wm.role, bm.role
 		FROM webhooks h JOIN organizations o ON o.id = h.organization_id LEFT JOIN boards b ON b.id = h.board_id
@@ -33,14 +33,16 @@ type webhookRow struct {
 func (v *View) scanWebhook(rows *sql.Rows) (w webhookRow, err error) {
 	var (
 		events, off, platform   string
+		lists, labels           string
 		visibility, member, own sql.NullString
 		trashed, until, held    sql.NullInt64
 		readOnly                int64
 	)
-	err = rows.Scan(&w.ID, &w.Name, &w.WorkspaceID, &w.BoardID, &events, &off, &w.OffAt, &w.Failures, &w.HeldSince, &held, &w.Host,
-		&w.LastFour, &platform,
+	err = rows.Scan(&w.ID, &w.Name, &w.WorkspaceID, &w.BoardID, &events, &lists, &labels, &off, &w.OffAt,
+		&w.Failures, &w.HeldSince, &held, &w.Host, &w.LastFour, &platform,
 		&w.OwnerID, &until, &w.CreatedAt, &w.UpdatedAt, &w.organization, &visibility, &trashed, &readOnly, &member, &own)
 	w.Events = kindsOf(events)
+	w.Lists, w.Labels = strings.Fields(lists), strings.Fields(labels)
 	if off == "" && trashed.Valid { // restoring the board enables the webhook again
 		off, w.OffAt = string(board.OffTrash), new(board.Instant(trashed.Int64))
 	}
@@ -253,13 +255,13 @@ func (tx *Tx) InsertWebhook(ctx context.Context, w *board.Webhook, organizationI
 	w.CreatedAt, w.UpdatedAt = tx.now, tx.now
 	tx.workspace = w.WorkspaceID
 	return tx.exec(ctx, `INSERT INTO webhooks (id, organization_id, workspace_id, board_id, owner_id, name, events, platform, host,
-		last_four, address, secret, off, created_at, updated_at)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, '', $13, $14)`,
+		last_four, address, secret, off, created_at, updated_at, lists, labels)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, '', $13, $14, $15, $16)`,
 		w.ID, organizationID, w.WorkspaceID, w.BoardID, w.OwnerID, w.Name, joined(w.Events), orEmpty(w.Platform), w.Host, w.LastFour,
-		sealedAddress, sealedSecret, int64(tx.now), int64(tx.now))
+		sealedAddress, sealedSecret, int64(tx.now), int64(tx.now), joined(w.Lists), joined(w.Labels))
 }
 
-// UpdateWebhook stores the name, events, platform, host and state of a webhook. If address
+// UpdateWebhook stores the name, events, filter, platform, host and state of a webhook. If address
 // is not empty, it also stores the new address.
 func (tx *Tx) UpdateWebhook(ctx context.Context, w *board.Webhook, address string) error {
 	w.UpdatedAt = tx.now
@@ -268,9 +270,9 @@ func (tx *Tx) UpdateWebhook(ctx context.Context, w *board.Webhook, address strin
 		off = *w.OffReason
 	}
 	if err := tx.exec(ctx, "UPDATE webhooks SET name = $1, events = $2, platform = $3, host = $4, last_four = $5, off = $6, off_at "+
-		"= $7, updated_at = $8 WHERE id = $9",
+		"= $7, updated_at = $8, lists = $9, labels = $10 WHERE id = $11",
 		w.Name, joined(w.Events), orEmpty(w.Platform), w.Host, w.LastFour, string(off), null(w.OffAt), int64(tx.now),
-		w.ID); err != nil || address == "" {
+		joined(w.Lists), joined(w.Labels), w.ID); err != nil || address == "" {
 		return err
 	}
 	sealed, err := tx.seal(ctx, w.ID, "address", address)
