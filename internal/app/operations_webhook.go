@@ -43,8 +43,8 @@ func registerWebhooks(r *op.Registry) {
 		"List a webhook's deliveries of the last 30 days, newest first. At most the last 100 are kept.",
 		ListDeliveries, op.Admin, op.NoTool, hooksPromoted)
 	op.Command(r, "redeliver_many", "POST /webhooks/{webhookId}/redeliver",
-		"Resend those of a webhook's deliveries whose status is failed, gave up or skipped, such as all since a time or all "+
-			"of a kind. "+
+		"Resend those of a webhook's deliveries whose status is failed, gave up or skipped. The other fields select among them, "+
+			"for example all since a time. "+
 			"Each one counts against the daily limit again.",
 		RedeliverMany, op.Admin, op.NoTool, hooksPromoted)
 	op.Query(r, "get_delivery", "GET /deliveries/{deliveryId}",
