@@ -17,7 +17,7 @@ import (
 )
 
 // Every operation has an example response, and an example request if it takes a body.
-// The examples match their schemas, and each document has at most 1.25 MiB.
+// The examples match their schemas, and each document has at most 1 MiB.
 func TestExamplesMatchTheirSchemas(t *testing.T) {
 	t.Parallel()
 	r := catalog.New(catalog.Parts{})
@@ -29,7 +29,7 @@ func TestExamplesMatchTheirSchemas(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if limit := 5 << 18; len(text) > limit {
+		if limit := 1 << 20; len(text) > limit {
 			t.Errorf("%s: got %d bytes, want at most %d", d.document.Info.Title, len(text), limit)
 		}
 		doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))

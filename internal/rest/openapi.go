@@ -119,6 +119,7 @@ func document(r *op.Registry, version string, application bool) *huma.OpenAPI {
 	if !application {
 		doc.Webhooks = webhooks(r)
 	}
+	shareParameters(doc)
 	doc.Components.Schemas = schemasOf(doc, r.Schemas)
 	return doc
 }
@@ -150,9 +151,7 @@ func newDocument(version string, application bool) *huma.OpenAPI {
 		Paths:      map[string]*huma.PathItem{},
 		Extensions: map[string]any{"x-errors": refusals()},
 	}
-	if !application {
-		doc.Components.Parameters = conditions()
-	} else {
+	if application {
 		doc.Security = append(doc.Security, map[string][]string{"session": {}})
 		doc.Components.SecuritySchemes["session"] = &huma.SecurityScheme{
 			Type: "apiKey", In: "cookie", Name: "__Host-cardwall",
@@ -266,10 +265,12 @@ func parameters(o *op.Operation) []*huma.Param {
 		})
 	}
 	if o.Tagged() {
-		params = append(params, &huma.Param{Ref: "#/components/parameters/If-None-Match"})
+		params = append(params, conditional("If-None-Match", "Entity tag of an earlier response. If the response has not changed "+
+			"since, the status is 304, and there is no body."))
 	}
 	if o.Conditional() {
-		params = append(params, &huma.Param{Ref: "#/components/parameters/If-Match"})
+		params = append(params, conditional("If-Match", "Entity tag of the object at the start of the path, from a response of the "+
+			"operation that reads it. If the object has changed since, the status is 412, and nothing changes."))
 	}
 	return params
 }

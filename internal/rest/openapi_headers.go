@@ -17,19 +17,10 @@ func headerRefs(names ...string) map[string]*huma.Param {
 // exampleTag is an entity tag in examples.
 const exampleTag = `"q0Fb7Q3sWk6hXv1oJtYc2LmN"`
 
-// conditions describes the headers of conditional requests, which many operations share.
-func conditions() map[string]*huma.Param {
-	tag := &huma.Schema{Type: huma.TypeString, Examples: []any{exampleTag}}
-	return map[string]*huma.Param{
-		"If-None-Match": {
-			Name: "If-None-Match", In: "header", Schema: tag,
-			Description: "Entity tag of an earlier response. If the response has not changed since, the status is 304, and there is no body.",
-		},
-		"If-Match": {
-			Name: "If-Match", In: "header", Schema: tag,
-			Description: "Entity tag of the object at the start of the path, from a response of the operation that reads it. If the object " +
-				"has changed since, the status is 412, and nothing changes.",
-		},
+// conditional returns the description of a header that contains an entity tag.
+func conditional(name, description string) *huma.Param {
+	return &huma.Param{
+		Name: name, In: "header", Description: description, Schema: &huma.Schema{Type: huma.TypeString, Examples: []any{exampleTag}},
 	}
 }
 

@@ -40,6 +40,9 @@ func schemasOf(doc *huma.OpenAPI, all huma.Registry) huma.Registry {
 		}
 	}
 	inResponses(doc.Components.Responses)
+	for _, p := range doc.Components.Parameters {
+		u.follow(p.Schema)
+	}
 	items := slices.AppendSeq(slices.Collect(maps.Values(doc.Paths)), maps.Values(doc.Webhooks))
 	for _, item := range items {
 		for _, o := range []*huma.Operation{item.Get, item.Post, item.Put, item.Patch, item.Delete} {
