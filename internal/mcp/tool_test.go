@@ -38,8 +38,8 @@ var readByID = []string{
 	"get_list", "get_label", "get_comment", "get_checklist", "get_status_update", "get_saved_filter", "get_activity", "get_card_by_number",
 }
 
-// Every public operation except those for webhooks, uploads and records that tools list is a tool. A token's list contains the tools
-// that its scopes allow. Calls to other tools fail with insufficient_scope.
+// Every public operation except those for webhooks, uploads and records that tools list is a
+// tool. A token's list contains the tools that its scopes allow. Calls to other tools fail with insufficient_scope.
 func TestTokenListsTheToolsOfItsScopes(t *testing.T) {
 	w := sqliteWorld(t, apptest.Options{})
 	for _, scopes := range [][]board.Scope{

@@ -124,6 +124,15 @@ func (in *Input) records(value any) (ids []string) {
 	return ids
 }
 
+// firstInPath returns the first field in the path. It returns false if there is none.
+func (in *Input) firstInPath() (Field, bool) {
+	i := slices.IndexFunc(in.Fields, func(f Field) bool { return f.In == InPath })
+	if i < 0 {
+		return Field{}, false
+	}
+	return in.Fields[i], true
+}
+
 func jsonName(f reflect.StructField) string {
 	name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
 	return name

@@ -284,10 +284,8 @@ func (o *Operation) subjectOf(out any, in any) string {
 	if o.subject != nil {
 		return reflect.ValueOf(out).FieldByIndex(o.subject).String()
 	}
-	for _, f := range o.Input.Fields {
-		if f.In == InPath {
-			return reflect.ValueOf(in).Elem().FieldByIndex(f.index).String()
-		}
+	if f, ok := o.Input.firstInPath(); ok {
+		return reflect.ValueOf(in).Elem().FieldByIndex(f.index).String()
 	}
 	return ""
 }

@@ -1,12 +1,14 @@
 package op
 
 import (
-	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/base64"
+	"fmt"
 	"net/http"
 	"strings"
+
+	"github.com/go-json-experiment/json"
 
 	"cardwall/internal/board"
 	"cardwall/internal/store"
@@ -87,7 +89,8 @@ func (e *Engine) checkVersion(ctx context.Context, tx *store.Tx, c Call, in any)
 		return nil
 	}
 	read := Call{Operation: c.Operation.record, Caller: c.Caller, Arguments: Arguments{Path: c.Arguments.Path}}
-	recordID, other := c.Arguments.Path(read.Operation.Input.pathField()), ""
+	id, _ := read.Operation.Input.firstInPath()
+	recordID, other := c.Arguments.Path(id.Name), ""
 	for _, record := range c.Operation.Input.records(in) {
 		if record != recordID {
 			other = record
@@ -112,19 +115,13 @@ func (e *Engine) checkVersion(ctx context.Context, tx *store.Tx, c Call, in any)
 	if matchingTag(c.IfMatch, tag) != "" {
 		return nil
 	}
+	current, err := json.Marshal(out, encodeOptions)
+	if err != nil {
+		return fmt.Errorf("encode the record of %s: %w", c.Operation.Name, err)
+	}
 	return &board.Fault{
 		Code: board.CodeInvalidRequest, Cause: board.CausePrecondition, Reason: board.ReasonVersionConflict,
-		Message: "If-Match: the object has changed since. This response contains its current state and ETag.",
-		Tag:     tag, Current: bytes.TrimSuffix(bytes.TrimPrefix(body, []byte(`{"data":`)), []byte("}")),
+		Message: "If-Match: the object has changed. The response contains its current state and ETag.",
+		Tag:     tag, Current: current,
 	}
-}
-
-// pathField returns the name of the first field in the path, or "" if there is none.
-func (in *Input) pathField() string {
-	for _, f := range in.Fields {
-		if f.In == InPath {
-			return f.Name
-		}
-	}
-	return ""
 }

@@ -17,9 +17,10 @@ type ActivityCursor struct {
 }
 
 // RecentActivity returns a page of the activity of all boards that the caller can see,
-// including archived boards, newest first, starting after the cursor and ending at the time from. With a limit of n,
-// it reads one entry of each board, and then the first n entries of at most n boards,
-// because the n boards with the newest entries contain all n results.
+// including archived boards, since the given time, newest first, starting after the
+// cursor. With a limit of n, it reads one entry of each board, and then the first n
+// entries of at most n boards, because the n boards with the newest entries contain all
+// n results.
 func (v *View) RecentActivity(ctx context.Context, from board.Instant, cursor ActivityCursor, limit int) ([]board.Entry, error) {
 	var a sqldb.Args
 	at, id, version, n, first := a.Add(int64(cursor.At)), a.Add(cursor.BoardID), a.Add(cursor.Version), a.Add(limit), a.Add(int64(from))
