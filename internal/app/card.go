@@ -74,7 +74,7 @@ func CreateCard(ctx context.Context, tx *store.Tx, in CreateCardInput) (board.Ca
 			return board.Card{}, err
 		}
 		if card.Due, err = board.DueInput(*in.Due).Resolve(); err != nil {
-			return board.Card{}, err
+			return board.Card{}, board.Within("due", err)
 		}
 	}
 	if err := roomForCard(tx, list, 1); err != nil {

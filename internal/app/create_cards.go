@@ -53,15 +53,11 @@ func CreateCards(ctx context.Context, tx *store.Tx, in CreateCardsInput) (Create
 
 // within adds the place in the input to an error for the caller.
 func within(err error, place string) error {
-	f, ok := board.AsFault(err)
+	f, ok := board.AsFault(board.Within(place, err))
 	if !ok {
 		return err
 	}
 	there := *f
 	there.Message = place + ": " + f.Message
-	there.Details = slices.Clone(f.Details)
-	for i := range there.Details {
-		there.Details[i].Field = place + "." + there.Details[i].Field
-	}
 	return &there
 }

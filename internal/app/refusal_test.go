@@ -59,11 +59,23 @@ func TestRefusalsListAllowedValues(t *testing.T) {
 // operation rejects the input. The response to a repeated request has the same details.
 func TestRefusalsHaveDetails(t *testing.T) {
 	t.Parallel()
+	const position = `[{"field":"position","rule":"value","allowed":"\"top\", \"bottom\", {\"before\": string} or {\"after\": string}"}]`
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
 		w := newWorld(s)
 		for n, c := range []struct{ method, path, body, want string }{
 			{"POST", "/cards", `{"listId":"` + w.list + `","title":"x","due":{"date":"2026-03-01"}}`,
 				`[{"field":"due.date","rule":"unknown","allowed":"dueDate, dueTime, startDate, startTime, timeZone"}]`},
+			{"POST", "/cards", `{"listId":"` + w.list + `","title":"x","due":{"dueDate":"soon"}}`,
+				`[{"field":"due.dueDate","rule":"value","allowed":"a date in the form YYYY-MM-DD between the years 1900 and 2999"}]`},
+			{"PUT", "/cards/" + w.card + "/due", `{"dueDate":"2026-03-01","dueTime":"9","timeZone":"UTC"}`,
+				`[{"field":"dueTime","rule":"value","allowed":"a time of day in the form HH:MM, from 00:00 to 23:59"}]`},
+			{"PUT", "/cards/" + w.card + "/due", `{"dueDate":"2026-03-01","timeZone":"Mars"}`,
+				`[{"field":"timeZone","rule":"value","allowed":"an IANA time zone name such as Europe/Berlin or UTC"}]`},
+			{"POST", "/cards", `{"listId":"` + w.list + `","title":"x","position":"middle"}`, position},
+			{"POST", "/cards", `{"listId":"` + w.list + `","title":"x","position":{"before":""}}`, position},
+			{"GET", "/me/cards?limit=0", "", `[{"field":"limit","rule":"value","allowed":"a whole number from 1 to 200"}]`},
+			{"GET", "/me/cards?limit=ten", "", `[{"field":"limit","rule":"value","allowed":"a whole number from 1 to 200"}]`},
+			{"GET", "/me/cards?done=yes", "", `[{"field":"done","rule":"value","allowed":"true or false"}]`},
 			{"POST", "/cards", `{"listId":"` + w.list + `"}`, `[{"field":"title","rule":"required"}]`},
 			{"PATCH", "/lists/" + w.list, `{"wipLimit":0,"wipMode":"x"}`,
 				`[{"field":"wipLimit","rule":"value","allowed":"a whole number from 1 to 200000, or null"},` +

@@ -152,8 +152,7 @@ func resolveDay(dateField, timeField, date, clock string, zone *time.Location) (
 	}
 	t, err := time.Parse("15:04", clock)
 	if err != nil || len(clock) != len("15:04") {
-		return nil, nil, Invalid("%s must be a time of day in the form HH:MM, from 00:00 to 23:59.", timeField).
-			In(timeField, RuleValue)
+		return nil, nil, InvalidValue(timeField, "a time of day in the form HH:MM, from 00:00 to 23:59")
 	}
 	at := InstantOf(wallTime(day.Add(time.Duration(t.Hour())*time.Hour+time.Duration(t.Minute())*time.Minute), zone))
 	return &date, &at, nil

@@ -3,6 +3,7 @@ package board
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -170,6 +171,28 @@ func Invalid(format string, args ...any) *Fault {
 func (f *Fault) In(field string, rule FieldRule) *Fault {
 	f.Details = append(f.Details, Detail{Field: field, Rule: rule})
 	return f
+}
+
+// InvalidValue returns an error for a field whose value is not allowed. Allowed completes the phrase "must be".
+func InvalidValue(field, allowed string) *Fault {
+	f := Invalid("%s must be %s.", field, allowed)
+	f.Details = []Detail{{Field: field, Rule: RuleValue, Allowed: allowed}}
+	return f
+}
+
+// Within adds the name of the object that contains the invalid fields to the details of err: dueDate becomes
+// due.dueDate. It returns err unchanged if it is not a Fault.
+func Within(object string, err error) error {
+	f, ok := AsFault(err)
+	if !ok || len(f.Details) == 0 {
+		return err
+	}
+	inside := *f
+	inside.Details = slices.Clone(f.Details)
+	for i := range inside.Details {
+		inside.Details[i].Field = object + "." + inside.Details[i].Field
+	}
+	return &inside
 }
 
 // JoinValues joins values for a message: "a, b, c".

@@ -44,8 +44,7 @@ const DateLayout = "2006-01-02"
 func ParseDate(field, s string) (time.Time, error) {
 	t, err := time.Parse(DateLayout, s)
 	if err != nil || t.Year() < 1900 || t.Year() > 2999 {
-		return time.Time{}, Invalid("%s must be a date in the form YYYY-MM-DD between the years 1900 "+
-			"and 2999.", field).In(field, RuleValue)
+		return time.Time{}, InvalidValue(field, "a date in the form YYYY-MM-DD between the years 1900 and 2999")
 	}
 	return t, nil
 }

@@ -11,8 +11,7 @@ import (
 // time zones of the IANA database: Local, localtime, posixrules, Factory, the posix/
 // and right/ trees, and offsets such as +02:00.
 func LoadZone(field, name string) (*time.Location, error) {
-	invalid := Invalid("%s must be an IANA time zone name such as Europe/Berlin or UTC.", field).
-		In(field, RuleValue)
+	invalid := InvalidValue(field, "an IANA time zone name such as Europe/Berlin or UTC")
 	switch name {
 	case "", "Local", "localtime", "posixrules", "Factory":
 		return nil, invalid

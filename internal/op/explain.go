@@ -70,7 +70,7 @@ func (in *Input) bodyFault(err error) error {
 	}
 	location := strings.Join(slices.Collect(semantic.JSONPointer.Tokens()), ".")
 	at, _ := in.find(in.Body, "", location)
-	return board.Invalid("%s must be %s.", Quoted(location), in.allowed(at)).In(location, board.RuleValue)
+	return board.InvalidValue(Quoted(location), in.allowed(at))
 }
 
 // find returns the schema at a location such as due.dueDate or items[2], and the

@@ -231,7 +231,7 @@ func (in *Input) setText(f Field, text string, dest reflect.Value) error {
 		v = n
 	case huma.TypeBoolean:
 		if text != "true" && text != "false" {
-			return board.Invalid("%s must be %s.", f.Name, f.kind()).In(f.Name, board.RuleValue)
+			return board.InvalidValue(f.Name, f.kind())
 		}
 		v = text == "true"
 	default:
@@ -250,7 +250,7 @@ func (in *Input) setText(f Field, text string, dest reflect.Value) error {
 	case string:
 		if parsed, ok := dest.Addr().Interface().(encoding.TextUnmarshaler); ok {
 			if err := parsed.UnmarshalText([]byte(v)); err != nil {
-				return board.Invalid("%s must be %s.", f.Name, f.kind()).In(f.Name, board.RuleValue)
+				return board.InvalidValue(f.Name, f.kind())
 			}
 			return nil
 		}

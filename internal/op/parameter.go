@@ -1,6 +1,7 @@
 package op
 
 import (
+	"fmt"
 	"math"
 	"strconv"
 	"strings"
@@ -45,7 +46,7 @@ func (f Field) takes() string {
 func (f Field) number(text string) (int64, error) {
 	n, err := strconv.ParseInt(text, 10, 64)
 	if err != nil || strconv.FormatInt(n, 10) != text {
-		return 0, board.Invalid("%s must be %s.", f.Name, f.kind()).In(f.Name, board.RuleValue)
+		return 0, board.InvalidValue(f.Name, f.kind())
 	}
 	return n, nil
 }
@@ -63,7 +64,9 @@ func (f Field) kind() string {
 
 // wrongKind returns the fault for a value of the wrong kind.
 func (f Field) wrongKind(v any) error {
-	return board.Invalid("%s must be %s, but is %s.", f.Name, f.kind(), kindOf(v)).In(f.Name, board.RuleValue)
+	fault := board.InvalidValue(f.Name, f.kind())
+	fault.Message = fmt.Sprintf("%s must be %s, but is %s.", f.Name, f.kind(), kindOf(v))
+	return fault
 }
 
 // kindOf names the kind of a JSON value.

@@ -146,10 +146,12 @@ type params struct {
 	err   error
 }
 
-// fail records the first error.
-func (p *params) fail(format string, args ...any) {
+// fail records the first error. Allowed describes the values that param takes, and may be empty.
+func (p *params) fail(param, allowed, format string, args ...any) {
 	if p.err == nil {
-		p.err = board.Invalid(format, args...)
+		fault := board.Invalid(format, args...)
+		fault.Details = []board.Detail{{Field: param, Rule: board.RuleValue, Allowed: allowed}}
+		p.err = fault
 	}
 }
 
@@ -168,7 +170,7 @@ func (p *params) split(param, text, takes string, ok func(string) bool) []value 
 		return nil
 	}
 	if strings.Count(text, ",") >= MaxValues {
-		p.fail("%s takes at most %d values.", param, MaxValues)
+		p.fail(param, "", "%s takes at most %d values.", param, MaxValues)
 		return nil
 	}
 	var values []value
@@ -177,10 +179,10 @@ func (p *params) split(param, text, takes string, ok func(string) bool) []value 
 		v := strings.TrimSpace(s)
 		switch {
 		case len(v) > MaxValueBytes:
-			p.fail("%s takes values of at most %d bytes; value %d is longer.", param, MaxValueBytes, len(values)+1)
+			p.fail(param, "", "%s takes values of at most %d bytes; value %d is longer.", param, MaxValueBytes, len(values)+1)
 			return nil
 		case !ok(v):
-			p.fail("%s takes %s, separated by commas; value %d is not one of these.", param, takes, len(values)+1)
+			p.fail(param, takes, "%s takes %s, separated by commas; value %d is not one of these.", param, takes, len(values)+1)
 			return nil
 		}
 		values = append(values, value{offset: at + strings.Index(s, v), text: v})
@@ -238,7 +240,7 @@ func (p *params) choice(param, text string, words ...string) {
 		return
 	}
 	if !slices.Contains(words, text) {
-		p.fail("%s must be %s.", param, orList(words))
+		p.fail(param, orList(words), "%s must be %s.", param, orList(words))
 		return
 	}
 	switch param + "=" + text {
@@ -293,7 +295,7 @@ func (p *params) dates(f Field, from, to string) {
 		v.to = to
 	}
 	if from != "" && to != "" && to < from {
-		p.fail("%sTo must not be before %sFrom.", f, f)
+		p.fail(string(f)+"To", "", "%sTo must not be before %sFrom.", f, f)
 	}
 	p.add(param, text, string(f), false, v)
 }
@@ -303,7 +305,7 @@ func (p *params) sort(text string) {
 		return
 	}
 	if !slices.Contains(sortWords, strings.TrimPrefix(text, "-")) {
-		p.fail("sort must be %s, prefixed with - for descending.", orList(sortWords))
+		p.fail("sort", orList(sortWords), "sort must be %s, prefixed with - for descending.", orList(sortWords))
 		return
 	}
 	p.add("sort", text, "sort", false, value{text: text})
