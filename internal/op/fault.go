@@ -6,6 +6,9 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/go-json-experiment/json/jsontext"
+
 	"cardwall/internal/board"
 )
 
@@ -34,6 +37,28 @@ func FaultOf(ctx context.Context, log *slog.Logger, requestID string, err error)
 	}
 	log.ErrorContext(ctx, "unexpected error", "request", requestID, "error", err)
 	return Internal(requestID)
+}
+
+// ErrorBody is a fault as REST returns it. Its schema is part of the OpenAPI document.
+type ErrorBody struct {
+	Code    board.Code     `json:"code"`
+	Message string         `json:"message"`
+	Reason  board.Reason   `json:"reason,omitzero"`
+	Details []board.Detail `json:"details,omitempty"`
+	Current jsontext.Value `json:"current,omitempty"`
+}
+
+// ErrorOf returns the body of a fault.
+func ErrorOf(f *board.Fault) *ErrorBody {
+	return &ErrorBody{f.Code, f.Message, f.Reason, f.Details, f.Current}
+}
+
+// ErrorSchema is the name of the schema of an ErrorBody.
+const ErrorSchema = "ErrorBody"
+
+// Schema refers to the schema in the OpenAPI document.
+func (*ErrorBody) Schema(huma.Registry) *huma.Schema {
+	return &huma.Schema{Ref: SchemaPrefix + ErrorSchema}
 }
 
 // Internal returns the fault for an unexpected error.

@@ -12,6 +12,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"cardwall/internal/board"
+	"cardwall/internal/op"
 	"cardwall/internal/store"
 )
 
@@ -112,7 +113,7 @@ func envelopeOf(status int, secure bool) []byte {
 	if !ok {
 		message = earlyRefusals[400]
 	}
-	body, _ := json.Marshal(errorEnvelope{errorBody{Code: board.CodeInvalidRequest, Message: message}}) // cannot fail for valid UTF-8
+	body, _ := json.Marshal(errorEnvelope{&op.ErrorBody{Code: board.CodeInvalidRequest, Message: message}}) // cannot fail for valid UTF-8
 	hsts := ""
 	if secure {
 		hsts = "Strict-Transport-Security: " + strictTransport + "\r\n"

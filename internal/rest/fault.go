@@ -3,25 +3,12 @@ package rest
 import (
 	"net/http"
 
-	"github.com/go-json-experiment/json/jsontext"
-
 	"cardwall/internal/board"
+	"cardwall/internal/op"
 )
 
 type errorEnvelope struct {
-	Error errorBody `json:"error"`
-}
-
-type errorBody struct {
-	Code    board.Code     `json:"code"`
-	Message string         `json:"message"`
-	Reason  board.Reason   `json:"reason,omitzero"`
-	Details []board.Detail `json:"details,omitempty"`
-	Current jsontext.Value `json:"current,omitempty"`
-}
-
-func faultEnvelope(f *board.Fault) errorEnvelope {
-	return errorEnvelope{errorBody{f.Code, f.Message, f.Reason, f.Details, f.Current}}
+	Error *op.ErrorBody `json:"error"`
 }
 
 // StatusOf returns the HTTP status of a fault.

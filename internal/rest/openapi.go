@@ -81,7 +81,11 @@ func ApplicationDocument(r *op.Registry, version string) *huma.OpenAPI {
 
 func document(r *op.Registry, version string, application bool) *huma.OpenAPI {
 	doc := newDocument(version, application)
-	r.Schemas.Map()["Error"] = errorSchema()
+	r.Schemas.Map()["Error"] = &huma.Schema{
+		Type: huma.TypeObject, Required: []string{"error"}, AdditionalProperties: false, Description: "An error.",
+		Properties: map[string]*huma.Schema{"error": {Ref: op.SchemaPrefix + op.ErrorSchema}},
+	}
+	r.Schemas.Map()[op.ErrorSchema] = errorSchema()
 	areas, calls := map[string][]string{}, examples()
 	for _, o := range r.All() {
 		if (o.Audience != op.Public) != application {
@@ -361,34 +365,31 @@ func errorSchema() *huma.Schema {
 		codes = append(codes, string(row.Code))
 	}
 	return &huma.Schema{
-		Type: huma.TypeObject, Required: []string{"error"}, AdditionalProperties: false, Description: "An error.",
-		Properties: map[string]*huma.Schema{"error": {
-			Type: huma.TypeObject, Required: []string{"code", "message"}, AdditionalProperties: false,
-			Properties: map[string]*huma.Schema{
-				"code": {
-					Type: huma.TypeString, Enum: codes, Description: "Machine-readable error code.",
-					Examples: []any{"not_found"},
-				},
-				"message": {
-					Type:        huma.TypeString,
-					Description: "Explanation for people. For an invalid field, the message names the field and its allowed values.",
-					Examples:    []any{"title is required."},
-				},
-				"reason": {
-					Type: huma.TypeString, Extensions: map[string]any{"x-extensible-enum": enum(board.Reasons())},
-					Description: "Distinguishes errors that have the same code but must be handled differently: " +
-						board.JoinValues(board.Reasons()) + ". Later versions may add reasons. Absent for most errors.",
-				},
-				"current": {
-					Type: huma.TypeObject, AdditionalProperties: true,
-					Description: "The current state of the object, as the operation that reads it returns it. Only present if reason is version_conflict.",
-				},
-				"details": {
-					Type: huma.TypeArray, Items: detailSchema(),
-					Description: "The invalid fields of an invalid_request. Absent if the error does not concern specific fields.",
-				},
+		Type: huma.TypeObject, Required: []string{"code", "message"}, AdditionalProperties: false,
+		Properties: map[string]*huma.Schema{
+			"code": {
+				Type: huma.TypeString, Enum: codes, Description: "Machine-readable error code.",
+				Examples: []any{"not_found"},
 			},
-		}},
+			"message": {
+				Type:        huma.TypeString,
+				Description: "Explanation for people. For an invalid field, the message names the field and its allowed values.",
+				Examples:    []any{"title is required."},
+			},
+			"reason": {
+				Type: huma.TypeString, Extensions: map[string]any{"x-extensible-enum": enum(board.Reasons())},
+				Description: "Distinguishes errors that have the same code but must be handled differently: " +
+					board.JoinValues(board.Reasons()) + ". Later versions may add reasons. Absent for most errors.",
+			},
+			"current": {
+				Type: huma.TypeObject, AdditionalProperties: true,
+				Description: "The current state of the object, as the operation that reads it returns it. Only present if reason is version_conflict.",
+			},
+			"details": {
+				Type: huma.TypeArray, Items: detailSchema(),
+				Description: "The invalid fields of an invalid_request. Absent if the error does not concern specific fields.",
+			},
+		},
 	}
 }
 

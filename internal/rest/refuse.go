@@ -28,7 +28,7 @@ func (h *handler) refuse(w http.ResponseWriter, r *http.Request, err error) {
 		refuse(w, r, f, StatusOf(f))
 		return
 	}
-	body, err := json.Marshal(faultEnvelope(f))
+	body, err := json.Marshal(errorEnvelope{op.ErrorOf(f)})
 	if err != nil {
 		body = []byte(`{"error":{"code":"internal","message":"The response could not be encoded."}}`)
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"cardwall/internal/board"
+	"cardwall/internal/op"
 )
 
 // startingRetry is the Retry-After value of a server that is starting.
@@ -76,7 +77,7 @@ func (s *Starting) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 func (s *Starting) refuse(w http.ResponseWriter, message string) {
 	w.Header().Set("Retry-After", board.RetrySeconds(startingRetry))
-	body, err := json.Marshal(errorEnvelope{errorBody{Code: board.CodeUnavailable, Message: message}})
+	body, err := json.Marshal(errorEnvelope{&op.ErrorBody{Code: board.CodeUnavailable, Message: message}})
 	if err != nil {
 		body = []byte(`{"error":{"code":"unavailable","message":"The server is starting."}}`)
 	}
