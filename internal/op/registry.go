@@ -41,6 +41,7 @@ type Operation struct {
 	Promoted    time.Time        // when the operation became public; zero if it has no path in the internal API
 	Media       string           // media type of a stream, of content, of a picture, or of a part of a file
 	Picture     board.PictureUse // what the picture in the request is for; zero if the request is not a picture
+	Written     reflect.Type     // type of the JSON document that a stream writes; nil if its members are not described
 	Echo        reflect.Type     // type of the parsed query in responses; nil if responses do not include it
 	Input       *Input
 	Output      reflect.Type // type of the response's data, or of its elements if Paged is set
@@ -259,6 +260,9 @@ func register[I, O any](r *Registry, name, route, text string, scope board.Scope
 	if o.Output != reflect.TypeFor[Document]() {
 		r.schemaOf(o.Output)
 	}
+	if o.Written != nil {
+		r.schemaOf(o.Written)
+	}
 	if o.Echo != nil {
 		r.schemaOf(o.Echo)
 	}
@@ -334,6 +338,14 @@ func (r *Registry) EchoSchema(o *Operation) *huma.Schema {
 		return nil
 	}
 	return r.schemaOf(o.Echo)
+}
+
+// WrittenSchema returns the schema of the document that a stream writes, or nil if its members are not described.
+func (r *Registry) WrittenSchema(o *Operation) *huma.Schema {
+	if o.Written == nil {
+		return nil
+	}
+	return r.schemaOf(o.Written)
 }
 
 // Schema returns the schema of an operation's data.

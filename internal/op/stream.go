@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"reflect"
 	"runtime/debug"
 	"sync"
 	"time"
@@ -33,6 +34,9 @@ const JSON = "application/json"
 
 // Media sets the media type of a stream.
 func Media(kind string) Option { return option(func(o *Operation) { o.Media = kind }) }
+
+// Writes says that a stream writes a JSON document with the members of T.
+func Writes[T any]() Option { return option(func(o *Operation) { o.Written = reflect.TypeFor[T]() }) }
 
 // Stream registers an operation that writes one long document. If the operation
 // fails after it has written something, the response is cut off. The format of

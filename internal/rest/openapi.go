@@ -306,7 +306,10 @@ func success(r *op.Registry, o *op.Operation) *huma.Response {
 	}
 	if o.Streams() {
 		text := "The document as a stream. A document that does not end with complete: true is incomplete."
-		schema := &huma.Schema{Type: huma.TypeObject, AdditionalProperties: true}
+		schema := r.WrittenSchema(o)
+		if schema == nil {
+			schema = &huma.Schema{Type: huma.TypeObject, AdditionalProperties: true}
+		}
 		if o.Media != op.JSON {
 			text = "The document as a stream. An incomplete document ends in the middle of a chunk, " +
 				"which HTTP clients report as an error."

@@ -166,6 +166,7 @@ func importDocument(s *apptest.Service, caller board.Caller, workspaceID string,
 func roundTrip(t failer, from, to *apptest.Service, caller board.Caller, workspaceID, boardID string) string {
 	t.Helper()
 	first := export(t, from, board.System(), boardID)
+	from.Conforms("BoardExport", first)
 	r, err := importDocument(to, caller, workspaceID, first)
 	if err != nil {
 		t.Fatalf("import: %v", err)

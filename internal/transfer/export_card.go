@@ -38,7 +38,7 @@ func (out *writer) cardPage(page []board.Card, n *countsRecord) error {
 	}
 	for _, c := range page {
 		r := struct {
-			cardRecord
+			CardRecord
 			Comments commentStream `json:"comments"`
 		}{cardOf(c), commentStream{}}
 		if checklists[c.ID] {
@@ -62,8 +62,8 @@ func (out *writer) cardPage(page []board.Card, n *countsRecord) error {
 	return nil
 }
 
-func cardOf(c board.Card) cardRecord {
-	r := cardRecord{ID: c.ID, ListID: c.ListID, Number: c.Number, Title: c.Title, Description: *c.Description, DoneAt: c.DoneAt,
+func cardOf(c board.Card) CardRecord {
+	r := CardRecord{ID: c.ID, ListID: c.ListID, Number: c.Number, Title: c.Title, Description: *c.Description, DoneAt: c.DoneAt,
 		ArchivedAt: c.ArchivedAt, ArchivedBy: c.ArchivedBy,
 		Due: c.Due, CreatedBy: c.CreatedBy, CreatedAt: c.CreatedAt, UpdatedAt: c.UpdatedAt}
 	for _, l := range c.Labels {

@@ -17,7 +17,7 @@ const (
 )
 
 type importedCard struct {
-	cardRecord
+	CardRecord
 	Comments []commentRecord `json:"comments"`
 }
 

@@ -26,12 +26,12 @@ func AddOperations(r *op.Registry) *op.Registry {
 			"\"complete\": true. To import it, run the command: cardwall import cardwall.",
 		func(ctx context.Context, v *store.View, in BoardInput, w io.Writer) error {
 			return Export(ctx, v, in.BoardID, w)
-		})
+		}, op.Writes[boardExport]())
 	op.Stream(r, "export_workspace", "GET /workspaces/{workspaceId}/export",
 		"Export, as one streamed document, the boards of a workspace that the caller can see. Confidential "+
 			"boards are omitted.",
 		func(ctx context.Context, v *store.View, in WorkspaceInput, w io.Writer) error {
 			return ExportWorkspace(ctx, v, in.WorkspaceID, w)
-		})
+		}, op.Writes[workspaceExport]())
 	return r
 }
