@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"math"
 
@@ -83,7 +84,8 @@ type ListBoardChangesInput struct {
 // consecutive changes have no gaps: if retention has removed one of them, the request
 // is refused. While a job is recording its changes, ListBoardChanges returns neither
 // these nor any later changes. With filters, the versions of the result have gaps, and a page
-// may have fewer changes than its size although there are more.
+// may have fewer changes than its size although there are more. The version of the page is
+// the one up to which it is complete.
 func ListBoardChanges(ctx context.Context, v *store.View, in ListBoardChangesInput) (op.Page[board.Entry], error) {
 	since := in.Since
 	if err := in.After(&since); err != nil {
@@ -110,7 +112,9 @@ func ListBoardChanges(ctx context.Context, v *store.View, in ListBoardChangesInp
 		if err == nil && !kept {
 			err = changesRemoved(since, b.Version)
 		}
-		return pageTo(entries, next), err
+		page := pageTo(entries, next)
+		page.BoardVersion = cmp.Or(next, last)
+		return page, err
 	}
 	entries, err := v.Changes(ctx, in.BoardID, since, in.Size()+1)
 	if err == nil && !contiguous(entries, since, last, in.Size()) {
@@ -119,7 +123,11 @@ func ListBoardChanges(ctx context.Context, v *store.View, in ListBoardChangesInp
 	if err != nil {
 		return op.Page[board.Entry]{}, err
 	}
-	return op.Cut(entries, in.Size(), func(e board.Entry) any { return e.BoardVersion }), err
+	page := op.Cut(entries, in.Size(), func(e board.Entry) any { return e.BoardVersion })
+	if page.BoardVersion = last; page.Next != nil {
+		page.BoardVersion = page.Items[len(page.Items)-1].BoardVersion
+	}
+	return page, nil
 }
 
 func changesRemoved(since, version int64) error {

@@ -213,3 +213,30 @@ func TestFilteredChangesMissNone(t *testing.T) {
 		}
 	})
 }
+
+// A page of changes names the version up to which it is complete: that of its last change or, on the last page,
+// that of the board.
+func TestVersionOfChanges(t *testing.T) {
+	t.Parallel()
+	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
+		ada, _, boardID, _, _ := filterHistory(s)
+		version := ada.Must("get_board", fields{"boardId": boardID}).Get("version").(float64)
+		for _, in := range []fields{{"limit": 1}, {"limit": 2, "type": "card.moved,card.completed"}, {"type": "label.created"}, {"limit": 200}} {
+			in = with(in, "boardId", boardID)
+			for {
+				a := ada.Must("list_board_changes", in)
+				want := version
+				if entries := a.Data.([]any); a.Next != "" {
+					want = entries[len(entries)-1].(map[string]any)["boardVersion"].(float64)
+				}
+				if float64(a.Version) != want {
+					t.Errorf("%v: got the version %d with %s, want %v", in, a.Version, a.Raw, want)
+				}
+				if a.Next == "" {
+					break
+				}
+				in = with(in, "cursor", a.Next)
+			}
+		}
+	})
+}

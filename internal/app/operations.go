@@ -199,8 +199,9 @@ func registerBoards(r *op.Registry) {
 		"Get an entry of the activity of a board.", GetActivity, op.NoTool)
 	op.Query(r, "list_board_changes", "GET /boards/{boardId}/changes",
 		"List the changes to a board after a given boardVersion, in order. Webhook receivers can use it to "+
-			"fill gaps.",
-		ListBoardChanges)
+			"fill gaps. The boardVersion of the response is the version up to which it is complete, also with filters: use "+
+			"that of the last page as since in a later request.",
+		ListBoardChanges, op.Versioned)
 	op.Query(r, "list_status_updates", "GET /boards/{boardId}/status-updates",
 		"List the status updates of a board, newest first.", ListStatusUpdates)
 	op.Query(r, "get_status_update", "GET /status-updates/{statusUpdateId}",

@@ -319,7 +319,7 @@ func (e *Engine) encode(c Call, out any, version int64) ([]byte, error) {
 	var next any
 	switch p := out.(type) {
 	case pager:
-		env.Data, next, env.Query = p.content()
+		env, next = p.content()
 	case Continued:
 		next = p.Next()
 	}

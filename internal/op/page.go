@@ -66,19 +66,25 @@ type Continued interface{ Next() any }
 // Page is one page of a list. Next is the key of the page's last record, after
 // which the next page begins, or nil if this is the last page. Query is the
 // parsed query if the operation is registered with Echoes, and otherwise nil.
+// BoardVersion is not 0 if the operation is registered with Versioned.
 type Page[T any] struct {
-	Items []T
-	Next  any
-	Query any
+	Items        []T
+	Next         any
+	Query        any
+	BoardVersion int64
 }
 
 type pager interface {
 	element() reflect.Type
-	content() (items, next, query any)
+	content() (envelope, any)
 }
 
-func (p Page[T]) element() reflect.Type             { return reflect.TypeFor[T]() }
-func (p Page[T]) content() (items, next, query any) { return p.Items, p.Next, p.Query }
+func (p Page[T]) element() reflect.Type { return reflect.TypeFor[T]() }
+
+// content returns the envelope of the page, and the key of the next one.
+func (p Page[T]) content() (envelope, any) {
+	return envelope{Data: p.Items, Query: p.Query, BoardVersion: p.BoardVersion}, p.Next
+}
 
 // Cut makes a page of items that were read with a limit of size+1. The extra
 // item shows that there is a next page.

@@ -34,6 +34,7 @@ type Operation struct {
 	Continues   bool             // returns a record that may have a cursor
 	Search      bool             // counts against the search limit
 	Report      bool             // reads across boards; shed first during an overload
+	Versioned   bool             // a query whose responses have a boardVersion
 	Secret      bool             // the response contains a secret
 	NoTool      bool             // excluded from the MCP tools
 	Recent      bool             // a person in a session must have signed in within the last ten minutes
@@ -115,6 +116,9 @@ var (
 	// expensive than others. Reports are refused first during an overload, and may
 	// run on a replica. Streams are always reports.
 	Report Option = option(func(o *Operation) { o.Report = true })
+
+	// Versioned makes the responses of a query have a boardVersion.
+	Versioned Option = option(func(o *Operation) { o.Versioned = true })
 
 	// NoTool excludes a public operation from the MCP tools.
 	NoTool Option = option(func(o *Operation) { o.NoTool = true })
