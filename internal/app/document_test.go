@@ -20,16 +20,16 @@ import (
 // node is an object in the OpenAPI document.
 type node = map[string]any
 
-// under returns the node at a path below another node. It resolves a $ref at the end of the path.
+// under returns the node at a path below another node. It resolves each $ref on the path.
 func under(doc node, at any, path ...string) node {
 	n, _ := at.(node)
-	for _, name := range path {
-		n, _ = n[name].(node)
-	}
 	if ref, ok := n["$ref"].(string); ok {
-		return under(doc, doc, strings.Split(strings.TrimPrefix(ref, "#/"), "/")...)
+		n = under(doc, doc, strings.Split(strings.TrimPrefix(ref, "#/"), "/")...)
 	}
-	return n
+	if len(path) == 0 {
+		return n
+	}
+	return under(doc, n[path[0]], path[1:]...)
 }
 
 func TestEveryOperationIsDocumented(t *testing.T) {

@@ -50,7 +50,11 @@ func TestEventsMatchTheDocument(t *testing.T) {
 			t.Fatal(err)
 		}
 		s.Conforms(schemaOfEvent(string(kind)), example)
-		data := under(doc, under(doc, media, "schema"), "properties", "data")
+		parts := under(doc, media, "schema")["allOf"].([]any) // the fields of every delivery, and those of the kind
+		data := under(doc, parts[1], "properties", "data")
+		if data == nil || under(doc, parts[0], "properties", "boardVersion") == nil {
+			t.Errorf("%s: the schema has no data or no boardVersion", kind)
+		}
 		for name, p := range under(doc, data, "properties") {
 			if !hasExample(doc, p.(node)) || p.(node)["description"] == nil {
 				t.Errorf("%s: data.%s has no description or no example", kind, name)

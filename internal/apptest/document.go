@@ -2,6 +2,7 @@ package apptest
 
 import (
 	"bytes"
+	"cmp"
 	"net/http"
 	"strconv"
 	"strings"
@@ -24,6 +25,7 @@ type document struct {
 	mu       sync.Mutex
 	compiler *jsonschema.Compiler
 	schemas  map[string]*jsonschema.Schema
+	shared   map[string]string // the address of the component by that of a response that refers to it
 }
 
 // programDocument is the document of the program's own operations. It is shared by all services
@@ -40,6 +42,7 @@ func newDocument(r *op.Registry) (*document, error) {
 	c := jsonschema.NewCompiler()
 	c.DefaultDraft(jsonschema.Draft2020)
 	c.AssertFormat()
+	d := &document{compiler: c, schemas: map[string]*jsonschema.Schema{}, shared: map[string]string{}}
 	for address, document := range map[string]*huma.OpenAPI{
 		addressOf(false): rest.Document(r, "test"), addressOf(true): rest.ApplicationDocument(r, "test"),
 	} {
@@ -54,8 +57,18 @@ func newDocument(r *op.Registry) (*document, error) {
 		if err := c.AddResource(address, doc); err != nil {
 			return nil, err
 		}
+		for path, item := range document.Paths {
+			for _, o := range []*huma.Operation{item.Get, item.Post, item.Put, item.Patch, item.Delete} {
+				if o == nil {
+					continue
+				}
+				for status, response := range o.Responses {
+					d.shared[address+responsePointer(path, o.Method, status)] = response.Ref
+				}
+			}
+		}
 	}
-	return &document{compiler: c, schemas: map[string]*jsonschema.Schema{}}, nil
+	return d, nil
 }
 
 // addressOf returns the address under which the compiler knows the document of the application
@@ -65,18 +78,19 @@ func addressOf(application bool) string { return "mem:" + strconv.FormatBool(app
 // check fails the test if the response of an operation does not match the document.
 func (d *document) check(t testing.TB, o *op.Operation, a Response) {
 	t.Helper()
-	pointer := "/paths/" + strings.ReplaceAll(o.Path, "/", "~1") + "/" + strings.ToLower(o.Method) + "/responses/" +
-		strconv.Itoa(a.Status)
+	address := addressOf(o.Audience != op.Public)
+	pointer := responsePointer(o.Path, o.Method, strconv.Itoa(a.Status))
+	pointer = cmp.Or(d.shared[address+pointer], pointer)
 	switch {
 	case a.Status >= 400:
-		pointer = "/components/schemas/Error"
+		pointer = "#/components/schemas/Error"
 	case o.HasContent():
 		pointer += "/content/*~1*/schema" // the media type is that of the file
 	default:
 		pointer += "/content/" + strings.ReplaceAll(a.Media(), "/", "~1") + "/schema"
 	}
 	if a.Status != http.StatusNotModified && a.Status != http.StatusNoContent { // such responses have no body
-		s, err := d.schema(addressOf(o.Audience != op.Public) + "#" + pointer)
+		s, err := d.schema(address + pointer)
 		if err != nil {
 			t.Fatalf("the document has no %s: %v", pointer, err)
 		}
@@ -90,6 +104,11 @@ func (d *document) check(t testing.TB, o *op.Operation, a Response) {
 			t.Errorf("the response of %s has no header %s", o.Name, name)
 		}
 	}
+}
+
+// responsePointer returns the JSON pointer of a response in a document, as a fragment of an address.
+func responsePointer(path, method, status string) string {
+	return "#/paths/" + strings.ReplaceAll(path, "/", "~1") + "/" + strings.ToLower(method) + "/responses/" + status
 }
 
 func (d *document) schema(pointer string) (*jsonschema.Schema, error) {

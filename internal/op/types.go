@@ -45,13 +45,20 @@ type PositionAfter struct {
 	After string `json:"after" maxLength:"64" doc:"Place the object after the sibling with this id." example:"crd_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 }
 
+// Schema adds the component Position and returns a reference to it.
 func (positionSchema) Schema(r huma.Registry) *huma.Schema {
-	return &huma.Schema{
-		Description: `"top", "bottom", {"before": id} or {"after": id}.`,
-		OneOf: []*huma.Schema{
-			{Type: huma.TypeString, Enum: []any{"top", "bottom"}},
-			r.Schema(reflect.TypeFor[PositionBefore](), true, ""),
-			r.Schema(reflect.TypeFor[PositionAfter](), true, ""),
-		},
+	const name = "Position"
+	if r.Map()[name] == nil {
+		s := &huma.Schema{
+			Description: `"top", "bottom", {"before": id} or {"after": id}.`,
+			OneOf: []*huma.Schema{
+				{Type: huma.TypeString, Enum: []any{"top", "bottom"}},
+				r.Schema(reflect.TypeFor[PositionBefore](), true, ""),
+				r.Schema(reflect.TypeFor[PositionAfter](), true, ""),
+			},
+		}
+		s.PrecomputeMessages()
+		r.Map()[name] = s
 	}
+	return &huma.Schema{Ref: SchemaPrefix + name}
 }

@@ -46,16 +46,16 @@ func TestExamplesMatchTheirSchemas(t *testing.T) {
 			pictures := []string{"download_avatar", "download_background", "get_guest_background"}
 			binary := o.TakesPart() || o.TakesPicture() || slices.Contains(pictures, o.Name)
 			if (o.Audience != op.Public) == d.application && !binary {
-				checkExamples(t, c, o, doc.(map[string]any)["paths"].(map[string]any)[o.Path].(map[string]any))
+				checkExamples(t, c, o, doc.(map[string]any))
 			}
 		}
 	}
 }
 
-func checkExamples(t *testing.T, c *jsonschema.Compiler, o *op.Operation, path map[string]any) {
+func checkExamples(t *testing.T, c *jsonschema.Compiler, o *op.Operation, doc map[string]any) {
 	t.Helper()
 	method := strings.ToLower(o.Method)
-	at := "mem:openapi.json#/paths/" + strings.ReplaceAll(o.Path, "/", "~1") + "/" + method
+	at := "#/paths/" + strings.ReplaceAll(o.Path, "/", "~1") + "/" + method
 	check := func(what, where, media string, content any) {
 		kind, ok := content.(map[string]any)[media].(map[string]any)
 		example, given := kind["example"]
@@ -63,7 +63,7 @@ func checkExamples(t *testing.T, c *jsonschema.Compiler, o *op.Operation, path m
 			t.Errorf("%s has no example %s; run make golden", o.Name, what)
 			return
 		}
-		s, err := c.Compile(at + where + "/content/" + strings.ReplaceAll(media, "/", "~1") + "/schema")
+		s, err := c.Compile("mem:openapi.json" + where + "/content/" + strings.ReplaceAll(media, "/", "~1") + "/schema")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -71,13 +71,18 @@ func checkExamples(t *testing.T, c *jsonschema.Compiler, o *op.Operation, path m
 			t.Errorf("example %s of %s does not match its schema: %v", what, o.Name, err)
 		}
 	}
-	entry := path[method].(map[string]any)
+	entry := doc["paths"].(map[string]any)[o.Path].(map[string]any)[method].(map[string]any)
 	if body, ok := entry["requestBody"].(map[string]any); ok {
-		check("request", "/requestBody", op.JSON, body["content"])
+		check("request", at+"/requestBody", op.JSON, body["content"])
 	}
 	for status, response := range entry["responses"].(map[string]any) {
 		if n, err := strconv.Atoi(status); err == nil && n < 300 {
-			check("response", "/responses/"+status, cmp.Or(o.Media, op.JSON), response.(map[string]any)["content"])
+			where, response := at+"/responses/"+status, response.(map[string]any)
+			if ref, ok := response["$ref"].(string); ok {
+				name := strings.TrimPrefix(ref, "#/components/responses/")
+				where, response = ref, doc["components"].(map[string]any)["responses"].(map[string]any)[name].(map[string]any)
+			}
+			check("response", where, cmp.Or(o.Media, op.JSON), response["content"])
 		}
 	}
 }

@@ -29,6 +29,9 @@ const introduction = "Workspaces contain boards, boards contain lists, and lists
 const applicationIntroduction = "Operations that only the web app uses, in addition to the public API. " +
 	"They can change with every version. Programs should use the public API."
 
+// responsePrefix is the path of shared responses in the document.
+const responsePrefix = "#/components/responses/"
+
 // notModified is the name of the response with the status 304.
 const notModified = "NotModified"
 
@@ -98,6 +101,9 @@ func document(r *op.Registry, version string, application bool) *huma.OpenAPI {
 				Description: "The response has not changed: it still has the entity tag in If-None-Match.", Headers: headerRefs("X-Request-Id", "ETag"),
 			}
 		}
+		if o.Starts() {
+			doc.Components.Responses[jobStartedName] = started(r)
+		}
 		for _, status := range errorStatuses() {
 			if possible(o, status) {
 				doc.Components.Responses[responseName(status)] = errorResponse(status)
@@ -121,9 +127,10 @@ func document(r *op.Registry, version string, application bool) *huma.OpenAPI {
 		}
 	}
 	if !application {
-		doc.Webhooks = webhooks(r)
+		addWebhooks(doc, r)
 	}
 	shareParameters(doc)
+	shareResponses(doc)
 	doc.Components.Schemas = schemasOf(doc, r.Schemas)
 	return doc
 }
@@ -235,14 +242,14 @@ func describe(r *op.Registry, o *op.Operation) *huma.Operation {
 		entry.Responses[strconv.Itoa(http.StatusPartialContent)] = &part
 	}
 	if o.Tagged() || o.HasContent() {
-		entry.Responses[strconv.Itoa(http.StatusNotModified)] = &huma.Response{Ref: "#/components/responses/" + notModified}
+		entry.Responses[strconv.Itoa(http.StatusNotModified)] = &huma.Response{Ref: responsePrefix + notModified}
 	}
 	if o.Starts() {
-		entry.Responses[strconv.Itoa(jobStarted)] = started(r)
+		entry.Responses[strconv.Itoa(jobStarted)] = &huma.Response{Ref: responsePrefix + jobStartedName}
 	}
 	for _, status := range errorStatuses() {
 		if possible(o, status) {
-			entry.Responses[strconv.Itoa(status)] = &huma.Response{Ref: "#/components/responses/" + responseName(status)}
+			entry.Responses[strconv.Itoa(status)] = &huma.Response{Ref: responsePrefix + responseName(status)}
 		}
 	}
 	return entry
@@ -322,34 +329,16 @@ func success(r *op.Registry, o *op.Operation) *huma.Response {
 			Content: map[string]*huma.MediaType{o.Media: {Schema: schema}},
 		}
 	}
-	s := &huma.Schema{
-		Type: huma.TypeObject, Properties: map[string]*huma.Schema{"data": dataSchema(r, o)},
-		Required: []string{"data"}, AdditionalProperties: false,
-	}
-	if o.Paged || o.Continues {
-		s.Properties["nextCursor"] = &huma.Schema{
-			Type: huma.TypeString, Description: "Pass it as cursor to get the next page. Absent on the last page.",
-		}
-	}
-	if echo := r.EchoSchema(o); echo != nil {
-		s.Properties["query"] = echo
-	}
 	names := []string{"X-Request-Id", "X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset", "X-RateLimit-Resource"}
 	if o.Tagged() {
 		names = append(names, "ETag")
 	}
-	if !o.ReadOnly {
-		s.Properties["boardVersion"] = &huma.Schema{
-			Type: huma.TypeInteger, Examples: []any{42},
-			Description: "Version of the board after this change. Absent if no board was changed.",
-		}
-		if o.Keyed() {
-			names = append(names, "Idempotent-Replayed")
-		}
+	if o.Keyed() {
+		names = append(names, "Idempotent-Replayed")
 	}
 	return &huma.Response{
 		Description: "Success.", Headers: headerRefs(names...),
-		Content: map[string]*huma.MediaType{"application/json": {Schema: s}},
+		Content: map[string]*huma.MediaType{op.JSON: {Schema: envelope(r, o)}},
 	}
 }
 

@@ -9,8 +9,12 @@ import (
 	"cardwall/internal/op"
 )
 
-// jobStarted is the status of a response that contains a job instead of its result.
-const jobStarted = http.StatusAccepted
+// jobStarted is the status of a response that contains a job instead of its result. The response has the
+// name jobStartedName.
+const (
+	jobStarted     = http.StatusAccepted
+	jobStartedName = "JobStarted"
+)
 
 var startedExample = board.Job{
 	ID: "job_01jb2m3n4p5q6r7s8t9v0w1x2y", Kind: board.JobCopyBoard, State: board.JobRunning,
@@ -26,10 +30,7 @@ func started(r *op.Registry) *huma.Response {
 		Headers: headerRefs("X-Request-Id", "X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset",
 			"X-RateLimit-Resource"),
 		Content: map[string]*huma.MediaType{op.JSON: {
-			Schema: &huma.Schema{
-				Type: huma.TypeObject, Properties: map[string]*huma.Schema{"data": r.JobSchema()}, Required: []string{"data"},
-				AdditionalProperties: false,
-			},
+			Schema:  component(r, "JobResponse", withData(r.JobSchema())),
 			Example: map[string]any{"data": startedExample},
 		}},
 	}

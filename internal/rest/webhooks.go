@@ -3,6 +3,7 @@ package rest
 import (
 	"maps"
 	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -10,8 +11,11 @@ import (
 	"cardwall/internal/op"
 )
 
-// anyEvent is the name of the schema of a delivery's body, whatever its kind.
-const anyEvent = "WebhookEvent"
+// The names of the schemas of a delivery's body: of any kind, and of the fields that all kinds have.
+const (
+	anyEvent  = "WebhookEvent"
+	baseEvent = "WebhookEventFields"
+)
 
 // dataSchema returns the schema of an operation's data. An event has the schema of its kind, so that
 // generators do not omit these schemas.
@@ -22,13 +26,14 @@ func dataSchema(r *op.Registry, o *op.Operation) *huma.Schema {
 	return r.Schema(o)
 }
 
-// webhooks returns the webhooks section of the document (OpenAPI 3.1, 4.8.1). It has
-// one entry for each event kind, with the body and an example.
-func webhooks(r *op.Registry) map[string]*huma.PathItem {
+// addWebhooks adds the webhooks section to the document (OpenAPI 3.1, 4.8.1). It has one entry for each event
+// kind, with the body and an example. Their headers are no components, because oapi-codegen omits components
+// that only webhooks use.
+func addWebhooks(doc *huma.OpenAPI, r *op.Registry) {
 	if len(r.Events) == 0 {
-		return nil
+		return
 	}
-	out := map[string]*huma.PathItem{}
+	doc.Webhooks = map[string]*huma.PathItem{}
 	union := &huma.Schema{
 		Description:   "The body of a delivery. Its type determines the fields of data.",
 		Discriminator: &huma.Discriminator{PropertyName: "type", Mapping: map[string]string{}},
@@ -39,7 +44,7 @@ func webhooks(r *op.Registry) map[string]*huma.PathItem {
 		r.Schemas.Map()[name] = eventSchema(r, e)
 		union.OneOf = append(union.OneOf, &huma.Schema{Ref: op.SchemaPrefix + name})
 		union.Discriminator.Mapping[e.Kind] = op.SchemaPrefix + name
-		out[e.Kind] = &huma.PathItem{Post: &huma.Operation{
+		doc.Webhooks[e.Kind] = &huma.PathItem{Post: &huma.Operation{
 			OperationID: "on_" + strings.ReplaceAll(e.Kind, ".", "_"), Tags: []string{e.Area}, Summary: strings.TrimSuffix(e.Text, "."),
 			Description: e.Text + " Sent to the webhooks that cover the board and subscribe to this kind. A 2xx status within " +
 				"ten seconds is a success. Failed connections, timeouts, 429 and 5xx are retried; other responses are not.",
@@ -55,7 +60,6 @@ func webhooks(r *op.Registry) map[string]*huma.PathItem {
 			},
 		}}
 	}
-	return out
 }
 
 // eventName returns the name of the schema for an event kind, such as
@@ -68,18 +72,24 @@ func eventName(kind string) string {
 	return b.String() + "Event"
 }
 
-// eventSchema returns the schema of a delivery's body for one event kind.
+// eventSchema returns the schema of a delivery's body for one event kind: the fields of every delivery, which
+// share a component, with the type and the data of the kind.
 func eventSchema(r *op.Registry, e op.Event) *huma.Schema {
 	s := *r.Body(e)
-	s.Description, s.AdditionalProperties = e.Text, nil // so that new fields do not require a new format
-	s.Properties = maps.Clone(s.Properties)
-	kind := *s.Properties["type"]
+	kind, data, about := *s.Properties["type"], *r.Data(e), s.Properties["data"].Description
 	kind.Description, kind.Enum, kind.Examples = "The kind of event.", []any{e.Kind}, nil
-	data := *r.Data(e)
-	data.AdditionalProperties = nil
-	data.Description = s.Properties["data"].Description
-	s.Properties["type"], s.Properties["data"] = &kind, &data
-	return &s
+	data.Description, data.AdditionalProperties = about, nil // so that new fields do not require a new format
+	s.Description, s.AdditionalProperties = "The fields of every delivery.", nil
+	s.Properties = maps.Clone(s.Properties)
+	maps.DeleteFunc(s.Properties, func(name string, _ *huma.Schema) bool { return name == "type" || name == "data" })
+	s.Required = slices.DeleteFunc(slices.Clone(s.Required), func(name string) bool { return s.Properties[name] == nil })
+	return &huma.Schema{
+		Description: e.Text,
+		AllOf: []*huma.Schema{component(r, baseEvent, &s), {
+			Type: huma.TypeObject, Required: []string{"type", "data"},
+			Properties: map[string]*huma.Schema{"type": &kind, "data": &data},
+		}},
+	}
 }
 
 // eventHeaders returns the headers of every delivery (Standard Webhooks).
@@ -90,11 +100,11 @@ func eventHeaders() []*huma.Param {
 	return []*huma.Param{
 		header("webhook-id", "Id of the delivery, as in the body. It is the same for every attempt.",
 			&huma.Schema{Type: huma.TypeString, Examples: []any{"itg_01jb2m3n4p5q6r7s8t9v0w1x2y:v42"}}),
-		header("webhook-timestamp", "Time of this attempt in Unix seconds. Reject deliveries whose timestamp "+
-			"is more than 300 seconds from the current time.",
+		header("webhook-timestamp", "Time of this attempt in Unix seconds. Reject deliveries whose "+
+			"timestamp is more than 300 seconds from the current time.",
 			&huma.Schema{Type: huma.TypeInteger, Examples: []any{1772460000}}),
-		header("webhook-signature", "`v1,` and the base64-encoded HMAC-SHA256 of id, timestamp and body, joined by periods. "+
-			"For 24 hours after a rotation there are two signatures, separated by a space.",
+		header("webhook-signature", "`v1,` and the base64-encoded HMAC-SHA256 of id, timestamp and "+
+			"body, joined by periods. For 24 hours after a rotation there are two signatures, separated by a space.",
 			&huma.Schema{Type: huma.TypeString, Examples: []any{"v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4="}}),
 		header("User-Agent", "Identical for all deliveries.",
 			&huma.Schema{Type: huma.TypeString, Examples: []any{"Service-Webhooks/1.0"}}),
