@@ -86,6 +86,7 @@ const debtFile = "testdata/language.json"
 func prose(path string) bool {
 	switch {
 	case strings.Contains(path, "testdata/"), strings.Contains(path, "node_modules/"), strings.HasPrefix(path, "web/dist/"),
+		strings.HasPrefix(path, "tools/generators/dist/"),
 		strings.HasPrefix(path, "web/src/api/schema"), path == "internal/language_test.go", path == "CHANGELOG.md":
 		return false
 	}
