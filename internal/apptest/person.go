@@ -181,7 +181,9 @@ func (p *Person) CallWith(name string, in Fields, header http.Header) Response {
 		r.Header[k] = v
 	}
 	a := p.Do(r)
-	p.document.check(p.T, o, a)
+	if in[op.FieldsParameter] == nil || a.Status != http.StatusOK { // with chosen fields, required ones may be missing
+		p.document.check(p.T, o, a)
+	}
 	return a
 }
 

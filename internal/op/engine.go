@@ -165,8 +165,12 @@ func (e *Engine) do(ctx context.Context, c Call) (Response, error) {
 	if !c.Operation.Keyed() {
 		c.Key = ""
 	}
-	if c.IfMatch != "" && !c.Operation.Conditional() {
-		return Response{}, board.Invalid("If-Match: %s does not support this header.", c.Operation.Name).In("If-Match", board.RuleUnknown)
+	if err := c.checkConditional(); err != nil {
+		return Response{}, err
+	}
+	selected, err := c.takeFields()
+	if err != nil {
+		return Response{}, err
 	}
 	c.Arguments.Body = canonical(c.Arguments.Body)
 	in, refusal := c.Operation.Input.decode(c.Arguments)
@@ -188,7 +192,11 @@ func (e *Engine) do(ctx context.Context, c Call) (Response, error) {
 	case refusal != nil && c.Key == "":
 		return Response{}, refusal
 	case c.Operation.ReadOnly:
-		return e.read(ctx, c, in)
+		r, err := e.read(ctx, c, in)
+		if err == nil && len(selected) > 0 && !r.Same {
+			r.Body, err = selectFields(r.Body, selected)
+		}
+		return r, err
 	case c.Key == "":
 		return e.write(ctx, c, in)
 	}
@@ -275,7 +283,7 @@ func (e *Engine) write(ctx context.Context, c Call, in any) (Response, error) {
 		rate    *board.Rate
 	)
 	if err := e.db.WriteTo(ctx, c.Caller, c.Operation.Input.records(in), func(tx *store.Tx) (err error) {
-		if err = e.checkVersion(ctx, tx, c, in); err != nil {
+		if err = c.checkVersion(ctx, tx, in); err != nil {
 			return err
 		}
 		out, version, err = c.run(ctx, tx, in)

@@ -109,7 +109,7 @@ func (e *Engine) runOnce(ctx context.Context, tx *store.Tx, c Call, in any, refu
 	}
 	if err == nil {
 		err = tx.Subtransaction(ctx, func() error {
-			if err := e.checkVersion(ctx, tx, c, in); err != nil {
+			if err := c.checkVersion(ctx, tx, in); err != nil {
 				return err
 			}
 			out, version, err := c.run(ctx, tx, in)

@@ -41,6 +41,14 @@ func (r *Registry) link(o *Operation) {
 // its path. A command that changes data before its transaction cannot.
 func (o *Operation) Conditional() bool { return o.record != nil && !o.sliced && !o.TakesPart() }
 
+// checkConditional returns an error if the call has an If-Match header that its operation does not support.
+func (c Call) checkConditional() error {
+	if c.IfMatch == "" || c.Operation.Conditional() {
+		return nil
+	}
+	return board.Invalid("If-Match: %s does not support this header.", c.Operation.Name).In("If-Match", board.RuleUnknown)
+}
+
 // Tagged reports whether the operation's responses have an entity tag.
 func (o *Operation) Tagged() bool { return o.query != nil && o.Audience == Public }
 
@@ -84,7 +92,7 @@ func (r Response) tagged(match string) Response {
 
 // checkVersion returns a version_conflict unless Call.IfMatch matches the record at the start of the path. It
 // locks the record until the transaction ends.
-func (e *Engine) checkVersion(ctx context.Context, tx *store.Tx, c Call, in any) error {
+func (c Call) checkVersion(ctx context.Context, tx *store.Tx, in any) error {
 	if c.IfMatch == "" {
 		return nil
 	}
@@ -107,7 +115,7 @@ func (e *Engine) checkVersion(ctx context.Context, tx *store.Tx, c Call, in any)
 	if err != nil {
 		return err
 	}
-	body, err := e.encode(read, out, 0)
+	body, err := envelope{Data: out}.write()
 	if err != nil {
 		return err
 	}

@@ -265,6 +265,14 @@ func parameters(o *op.Operation) []*huma.Param {
 			})
 		}
 	}
+	if len(o.SelectableFields()) > 0 {
+		params = append(params, &huma.Param{
+			Name: op.FieldsParameter, In: string(op.InQuery),
+			Schema: &huma.Schema{Type: huma.TypeString, Examples: []any{"id"}},
+			Description: "The fields to return of the record, or of each record of a list, separated by commas. The response then lacks " +
+				"all other fields of data, although its schema requires them. Defaults to all fields.",
+		})
+	}
 	if o.Keyed() {
 		params = append(params, &huma.Param{
 			Name: "Idempotency-Key", In: "header", Schema: &huma.Schema{
