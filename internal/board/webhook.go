@@ -78,9 +78,9 @@ func PlatformOf(userAgent, host string) Platform {
 	return ""
 }
 
-// Webhook is a subscription to events. Its URL and its secrets are not part of
-// it: they are stored encrypted. The URL is never returned, and a secret only in a
-// WebhookSecret.
+// Webhook is a subscription to events. Its URL, its secrets and the values of its headers are
+// not part of it: they are stored encrypted. The URL and the values are never returned, and a
+// secret only in a WebhookSecret.
 type Webhook struct {
 	ID          string  `json:"id" doc:"The webhook's id." example:"whk_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 	Name        string  `json:"name" doc:"The webhook's display name." example:"Deploy bot"`
@@ -88,6 +88,7 @@ type Webhook struct {
 	BoardID     *string `json:"boardId" doc:"The id of the board whose events the webhook sends; null for every board that the whole workspace can see." example:"brd_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 	Events      []Kind  `json:"events" doc:"The kinds of events that the webhook sends." kinds:"webhook" example:"[\"card.created\"]"`
 	WebhookFilter
+	HeaderNames    []string  `json:"headerNames" doc:"The names of the headers that are sent with each delivery. Their values are never returned." example:"[\"Authorization\"]"`
 	On             bool      `json:"on" doc:"Whether the webhook is enabled." example:"true"`
 	OffReason      *Off      `json:"offReason" enum:"paused,failures,gone,owner,plan,trash" doc:"Why the webhook is disabled. paused: a person disabled it. failures: ten deliveries in a row failed. gone: the receiver responded with 410. owner: the webhook's owner can no longer manage its board or workspace. plan: the plan allowed no more webhooks when its board or workspace was restored. trash: its board is in the trash. null if the webhook is enabled." example:"failures"`
 	OffAt          *Instant  `json:"offAt" format:"date-time" doc:"When the webhook was disabled; null if it is enabled." example:"2026-03-02T09:00:00.000Z"`

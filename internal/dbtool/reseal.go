@@ -172,13 +172,13 @@ func (r *resealer) reseal(ctx context.Context, first string, values []sealedValu
 // sealedWebhooks returns the sealed values in a page of webhooks.
 func sealedWebhooks(ctx context.Context, v *store.RawView, cursor []any) (out []sealedValue, next []any, err error) {
 	n := 0
-	err = v.Each(ctx, "SELECT id, address, secret, old_secret FROM webhooks WHERE id > $1 ORDER BY id LIMIT $2",
+	err = v.Each(ctx, "SELECT id, address, secret, old_secret, headers FROM webhooks WHERE id > $1 ORDER BY id LIMIT $2",
 		[]any{cursor[0], resealBatch}, func(rows *sql.Rows) error {
 			var (
-				id                   string
-				address, secret, old []byte
+				id                            string
+				address, secret, old, headers []byte
 			)
-			if err := rows.Scan(&id, &address, &secret, &old); err != nil {
+			if err := rows.Scan(&id, &address, &secret, &old, &headers); err != nil {
 				return err
 			}
 			n++
@@ -189,6 +189,10 @@ func sealedWebhooks(ctx context.Context, v *store.RawView, cursor []any) (out []
 			if old != nil {
 				out = append(out, sealedValue{store.WebhookSealContext(id, "old-secret"), old, "UPDATE webhooks SET old_secret = $1 " +
 					"WHERE old_secret = $2 AND id = $3", next})
+			}
+			if headers != nil {
+				out = append(out, sealedValue{store.WebhookSealContext(id, "headers"), headers, "UPDATE webhooks SET headers = $1 " +
+					"WHERE headers = $2 AND id = $3", next})
 			}
 			return nil
 		})

@@ -153,6 +153,9 @@ func (e *Engine) run(ctx context.Context, a *attempt) result {
 		// Lower-case names, as in Standard Webhooks.
 		HeaderID: {d.ID}, HeaderTimestamp: {strconv.FormatInt(now.Unix(), 10)}, HeaderSignature: {signed},
 	}
+	for _, h := range a.target.Headers {
+		request.Header[h.Name] = []string{h.Value}
+	}
 	deadline := time.AfterFunc(headerTimeout, func() { cancel(context.DeadlineExceeded) })
 	defer deadline.Stop()
 	response, err := e.transport.RoundTrip(request)

@@ -247,7 +247,7 @@ func (e *Engine) check() {
 			case !targets[i].Found:
 				r.verdict = deleted
 			case targets[i].OpenErr != nil:
-				e.o.Log.Error("webhook address or secret not readable", "webhook", a.endpoint.id, "error", targets[i].OpenErr)
+				e.o.Log.Error("webhook secrets not readable", "webhook", a.endpoint.id, "error", targets[i].OpenErr)
 				r.verdict, r.reason = forbidden, "refused: the webhook's address or secret cannot be opened with the "+
 					"server's key"
 			case targets[i].Lost:

@@ -169,15 +169,16 @@ func (db *DB) Reschedule(ctx context.Context) error {
 
 // Target is the state of a delivery's webhook at the time of an attempt.
 type Target struct {
-	Found    bool          // false: the webhook was deleted
-	Refusal  string        // why this delivery must not be sent; "" if it may be
-	Lost     bool          // refused because the owner can no longer manage what the webhook covers
-	Address  string        // empty if refused
-	Secrets  []string      // signing secrets, the newest first
-	Failures int           // consecutive failed deliveries
-	Held     bool          // the delivery log shows deliveries as held
-	Until    board.Instant // end of the pause that the receiver asked for; 0 for none
-	OpenErr  error         // error from decrypting the address or a secret
+	Found    bool                  // false: the webhook was deleted
+	Refusal  string                // why this delivery must not be sent; "" if it may be
+	Lost     bool                  // refused because the owner can no longer manage what the webhook covers
+	Address  string                // empty if refused
+	Secrets  []string              // signing secrets, the newest first
+	Headers  []board.WebhookHeader // sent with the delivery
+	Failures int                   // consecutive failed deliveries
+	Held     bool                  // the delivery log shows deliveries as held
+	Until    board.Instant         // end of the pause that the receiver asked for; 0 for none
+	OpenErr  error                 // error from decrypting the address, the headers or a secret
 }
 
 // Targets returns the target of each delivery. It refuses a delivery if, for example,
@@ -219,7 +220,7 @@ type webhookState struct {
 	workspaceRole, boardRole                 sql.NullString
 	off                                      string
 	failures                                 int
-	address, secret, oldSecret               []byte
+	address, secret, oldSecret, headers      []byte
 	held, heldUntil, oldSecretUntil, trashed sql.NullInt64
 }
 
@@ -228,7 +229,7 @@ type webhookState struct {
 func (v *View) webhookStates(ctx context.Context, n int, args []any, found []webhookState) error {
 	return v.each(ctx, `WITH q (row_index, webhook_id, board_id, person_id) AS (`+typedValues(n, "BIGINT", "TEXT", "TEXT", "TEXT")+`)
 		SELECT q.row_index, h.board_id, h.off, h.failures, h.held_since, h.held_until, h.address, h.secret, h.old_secret,
-		h.old_secret_until, COALESCE(w.trashed_at, t.trashed_at),
+		h.headers, h.old_secret_until, COALESCE(w.trashed_at, t.trashed_at),
 		b.visibility, wm.role, bm.role
 		FROM q JOIN webhooks h ON h.id = q.webhook_id JOIN workspaces w ON w.id = h.workspace_id LEFT
 		JOIN boards t ON t.id = h.board_id LEFT JOIN boards b ON b.id = q.board_id
@@ -240,7 +241,7 @@ func (v *View) webhookStates(ctx context.Context, n int, args []any, found []web
 			w     = webhookState{found: true}
 		)
 		if err := rows.Scan(&index, &w.hookBoard, &w.off, &w.failures, &w.held, &w.heldUntil, &w.address, &w.secret, &w.oldSecret,
-			&w.oldSecretUntil, &w.trashed, &w.visibility, &w.workspaceRole, &w.boardRole); err != nil {
+			&w.headers, &w.oldSecretUntil, &w.trashed, &w.visibility, &w.workspaceRole, &w.boardRole); err != nil {
 			return err
 		}
 		found[index] = w
@@ -275,23 +276,26 @@ func (v *View) target(d *Dispatch, w *webhookState) Target {
 		t.Refusal = "the board is no longer open to the whole workspace"
 	}
 	if t.Refusal == "" {
-		t.OpenErr = v.openTarget(&t, d.WebhookID, w.address, w.secret, w.oldSecret, w.oldSecretUntil)
+		t.OpenErr = v.openTarget(&t, d.WebhookID, w)
 	}
 	return t
 }
 
-// openTarget decrypts the address and the secrets of a webhook.
-func (v *View) openTarget(t *Target, id string, address, secret, oldSecret []byte, oldSecretUntil sql.NullInt64) (err error) {
-	if t.Address, err = v.unseal(id, "address", address); err != nil {
+// openTarget decrypts the address, the headers and the secrets of a webhook.
+func (v *View) openTarget(t *Target, id string, w *webhookState) (err error) {
+	if t.Address, err = v.unseal(id, "address", w.address); err != nil {
 		return err
 	}
-	plain, err := v.unseal(id, "secret", secret)
+	if t.Headers, err = v.openHeaders(id, t.Address, w.headers); err != nil {
+		return err
+	}
+	plain, err := v.unseal(id, "secret", w.secret)
 	if err != nil {
 		return err
 	}
 	t.Secrets = []string{plain}
-	if oldSecretUntil.Valid && board.Instant(oldSecretUntil.Int64) > v.now {
-		if plain, err = v.unseal(id, "old-secret", oldSecret); err != nil {
+	if w.oldSecretUntil.Valid && board.Instant(w.oldSecretUntil.Int64) > v.now {
+		if plain, err = v.unseal(id, "old-secret", w.oldSecret); err != nil {
 			return err
 		}
 		t.Secrets = append(t.Secrets, plain)

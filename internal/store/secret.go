@@ -22,8 +22,8 @@ const (
 // sealing keys.
 var ErrNoKeys = errors.New("the store has no secret key, so it can neither store nor read secrets")
 
-// WebhookSealContext returns the seal context of a webhook's address or secret. A sealed
-// value is bound to its context, so it cannot be opened if it is copied elsewhere.
+// WebhookSealContext returns the seal context of a webhook's address, secret or headers. A
+// sealed value is bound to its context, so it cannot be opened if it is copied elsewhere.
 func WebhookSealContext(webhookID, column string) string {
 	return "webhook:" + webhookID + ":" + column
 }

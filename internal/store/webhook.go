@@ -9,8 +9,8 @@ import (
 )
 
 const (
-	webhookSelect = `SELECT h.id, h.name, h.workspace_id, h.board_id, h.events, h.lists, h.labels, h.off, h.off_at, h.failures, h.held_since,
-		h.held_until, h.host, h.last_four, h.platform,
+	webhookSelect = `SELECT h.id, h.name, h.workspace_id, h.board_id, h.events, h.lists, h.labels, h.header_names, h.off, h.off_at, h.failures,
+		h.held_since, h.held_until, h.host, h.last_four, h.platform,
 		h.owner_id, h.old_secret_until, h.created_at, h.updated_at, h.organization_id, b.visibility, b.trashed_at, o.read_only, wm.role, bm.role
 		FROM webhooks h JOIN organizations o ON o.id = h.organization_id LEFT JOIN boards b ON b.id = h.board_id
 		LEFT JOIN workspace_members wm ON wm.workspace_id = h.workspace_id AND wm.user_id = $2
@@ -33,16 +33,16 @@ type webhookRow struct {
 func (v *View) scanWebhook(rows *sql.Rows) (w webhookRow, err error) {
 	var (
 		events, off, platform   string
-		lists, labels           string
+		lists, labels, headers  string
 		visibility, member, own sql.NullString
 		trashed, until, held    sql.NullInt64
 		readOnly                int64
 	)
-	err = rows.Scan(&w.ID, &w.Name, &w.WorkspaceID, &w.BoardID, &events, &lists, &labels, &off, &w.OffAt,
+	err = rows.Scan(&w.ID, &w.Name, &w.WorkspaceID, &w.BoardID, &events, &lists, &labels, &headers, &off, &w.OffAt,
 		&w.Failures, &w.HeldSince, &held, &w.Host, &w.LastFour, &platform,
 		&w.OwnerID, &until, &w.CreatedAt, &w.UpdatedAt, &w.organization, &visibility, &trashed, &readOnly, &member, &own)
 	w.Events = kindsOf(events)
-	w.Lists, w.Labels = strings.Fields(lists), strings.Fields(labels)
+	w.Lists, w.Labels, w.HeaderNames = strings.Fields(lists), strings.Fields(labels), strings.Fields(headers)
 	if off == "" && trashed.Valid { // restoring the board enables the webhook again
 		off, w.OffAt = string(board.OffTrash), new(board.Instant(trashed.Int64))
 	}

@@ -1,0 +1,7 @@
+-- +goose Up
+SET LOCAL lock_timeout = '10s';
+
+-- Headers that are sent with each delivery: sealed with their values, and their names, separated by
+-- spaces. Servers of the version before send deliveries without them.
+ALTER TABLE webhooks ADD COLUMN headers BYTEA;
+ALTER TABLE webhooks ADD COLUMN header_names TEXT COLLATE "C" NOT NULL DEFAULT '';
