@@ -20,6 +20,7 @@ type CreateWebhookInput struct {
 	WorkspaceID string       `json:"workspaceId,omitempty" maxLength:"64" doc:"The id of the workspace whose events are sent, from every board that the whole workspace can see. The caller must be an owner or admin of the workspace." example:"wsp_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 	Name        string       `json:"name,omitempty" maxLength:"512" doc:"The webhook's display name." example:"Deploy bot"`
 	filterInput
+	headersInput
 }
 
 // Outbound returns the URL that the server will send requests to. op.Engine
@@ -46,15 +47,18 @@ func CreateWebhook(ctx context.Context, tx *store.Tx, in CreateWebhookInput) (bo
 	if err := describeWebhook(tx, &w, &in.Name, in.Events, in.URL); err != nil {
 		return board.WebhookSecret{}, err
 	}
-	w.WebhookFilter = board.WebhookFilter{Lists: []string{}, Labels: []string{}}
+	w.WebhookFilter, w.HeaderNames = board.WebhookFilter{Lists: []string{}, Labels: []string{}}, []string{}
 	if err := in.setFilter(ctx, tx, &w); err != nil {
 		return board.WebhookSecret{}, err
 	}
-	noteWebhook(tx, board.Webhook{BoardID: w.BoardID}, w)
 	secret := newSigningSecret()
 	if err := tx.InsertWebhook(ctx, &w, space.OrganizationID, in.URL, secret); err != nil {
 		return board.WebhookSecret{}, err
 	}
+	if err := in.setHeaders(ctx, tx, &w, in.URL); err != nil {
+		return board.WebhookSecret{}, err
+	}
+	noteWebhook(tx, board.Webhook{BoardID: w.BoardID}, w)
 	err = tx.WarnOfTwins(ctx, &w)
 	return board.WebhookSecret{Webhook: w, Secret: secret}, err
 }
@@ -124,7 +128,8 @@ func describeWebhook(tx *store.Tx, w *board.Webhook, name *string, events []boar
 
 // noteWebhook records the changes to a webhook for the audit log. If the webhook was
 // created, only the board of from is set. If it was deleted, only the board of to is set.
-func noteWebhook(tx *store.Tx, from, to board.Webhook) {
+// NewValues are the names of the headers whose values a person gave.
+func noteWebhook(tx *store.Tx, from, to board.Webhook, newValues ...string) {
 	on := ""
 	if to.BoardID != nil {
 		on = *to.BoardID
@@ -141,6 +146,8 @@ func noteWebhook(tx *store.Tx, from, to board.Webhook) {
 	set("events", from.Events, to.Events, !slices.Equal(from.Events, to.Events))
 	set("lists", from.Lists, to.Lists, !slices.Equal(from.Lists, to.Lists))
 	set("labels", from.Labels, to.Labels, !slices.Equal(from.Labels, to.Labels))
+	set("headerNames", from.HeaderNames, to.HeaderNames, !slices.Equal(from.HeaderNames, to.HeaderNames))
+	set("newHeaderValues", nil, newValues, len(newValues) > 0)
 	set("on", from.On, to.On, from.On != to.On)
 	if to.OldSecretUntil != nil {
 		board.SetPtr(c, "oldSecretUntil", from.OldSecretUntil, to.OldSecretUntil)
@@ -213,9 +220,10 @@ func DeleteWebhook(ctx context.Context, tx *store.Tx, in WebhookInput) (Deleted,
 type UpdateWebhookInput struct {
 	WebhookInput
 	Name   *string      `json:"name,omitempty" maxLength:"512" doc:"The new name." example:"Deploy bot"`
-	URL    string       `json:"url,omitempty" maxLength:"2048" format:"uri" doc:"The new URL. The secret does not change." example:"https://hooks.example.com/cardwall"`
+	URL    string       `json:"url,omitempty" maxLength:"2048" format:"uri" doc:"The new URL. The secret does not change. If the scheme, host or port changes, the values of headers must be given again." example:"https://hooks.example.com/cardwall"`
 	Events []board.Kind `json:"events,omitempty" minItems:"1" maxItems:"50" doc:"The kinds of events to send." kinds:"webhook" example:"[\"card.created\"]"`
 	filterInput
+	headersInput
 }
 
 // Outbound returns the new URL, or "" if the URL does not change.
@@ -237,7 +245,10 @@ func UpdateWebhook(ctx context.Context, tx *store.Tx, in UpdateWebhookInput) (bo
 	if err := in.setFilter(ctx, tx, &w); err != nil {
 		return w, err
 	}
-	noteWebhook(tx, before, w)
+	if err := in.setHeaders(ctx, tx, &w, in.URL); err != nil {
+		return w, err
+	}
+	noteWebhook(tx, before, w, in.valuesGiven()...)
 	if err := tx.UpdateWebhook(ctx, &w, in.URL); err != nil {
 		return w, err
 	}

@@ -15,7 +15,7 @@ type filterInput struct {
 }
 
 // setFilter changes the filter of a webhook. It returns an invalid_request error if the
-// webhook covers a workspace, or an id does not belong to the webhook's board.
+// webhook covers a workspace, or a new id does not belong to the webhook's board.
 func (in filterInput) setFilter(ctx context.Context, tx *store.Tx, w *board.Webhook) error {
 	for _, f := range []struct {
 		name  string
@@ -38,7 +38,7 @@ func (in filterInput) setFilter(ctx context.Context, tx *store.Tx, w *board.Webh
 				return err
 			}
 			for _, id := range ids {
-				if !slices.Contains(found, id) {
+				if !slices.Contains(found, id) && !slices.Contains(*f.set, id) {
 					return board.Invalid("%s: %q does not belong to the webhook's board.", f.name, id).In(f.name, board.RuleValue)
 				}
 			}
