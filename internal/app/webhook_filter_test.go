@@ -70,6 +70,11 @@ func TestWebhookFiltersByListAndLabel(t *testing.T) {
 		}
 		// An update without filters keeps them; an empty list removes them.
 		w.owner.Must("update_webhook", fields{"webhookId": byList, "name": "Renamed"})
+		w.owner.Must("update_webhook", fields{"webhookId": byLabel, "labels": []string{red}})
+		if a := w.owner.Must("update_webhook", fields{"webhookId": byList, "lists": []string{todo, done}}); len(texts(a.Get("lists"))) != 2 {
+			t.Errorf("an update that repeats the list: got %s, want both lists", a.Raw)
+		}
+		w.owner.Must("update_webhook", fields{"webhookId": byList, "lists": []string{todo}})
 		a := w.owner.Must("update_webhook", fields{"webhookId": byLabel, "labels": []string{}, "lists": []string{done}})
 		if len(texts(a.Get("labels"))) != 0 || !slices.Equal(texts(a.Get("lists")), []string{done}) {
 			t.Errorf("after an update the webhook is %s, want only the list", a.Raw)

@@ -89,15 +89,15 @@ func (v *vault) insertWebhook(ctx context.Context, tx *store.Tx, keys *seal.Keyr
 		v.values[sealContext] = "secret of " + sealContext
 		return keys.Seal(sealContext, []byte(v.values[sealContext]))
 	}
-	var old any
+	var old, headers any
 	if rotated {
-		old = sealed("old-secret")
+		old, headers = sealed("old-secret"), sealed("headers")
 	}
 	// Tx.InsertWebhook would seal under the current key of the server instead.
 	return affect(ctx, tx, `INSERT INTO webhooks (id, organization_id, workspace_id, owner_id, name, events, platform, host,
-		last_four, address, secret, old_secret, off, created_at, updated_at)
-		VALUES ($1, $2, $3, $4, '', '', '', '', '', $5, $6, $7, '', 0, 0)`, id, v.organization, v.workspace, v.user,
-		sealed("address"), sealed("secret"), old)
+		last_four, address, secret, old_secret, headers, off, created_at, updated_at)
+		VALUES ($1, $2, $3, $4, '', '', '', '', '', $5, $6, $7, $8, '', 0, 0)`, id, v.organization, v.workspace, v.user,
+		sealed("address"), sealed("secret"), old, headers)
 }
 
 // insertPublicPage inserts a board with a public page whose secret is sealed under the first key of
@@ -127,7 +127,7 @@ func (v *vault) storeResponse(ctx context.Context, tx *store.Tx, key string) err
 func (v *vault) sealedValues() map[string][]byte {
 	v.T.Helper()
 	out := map[string][]byte{}
-	for _, column := range []string{"address", "secret", "old_secret"} {
+	for _, column := range []string{"address", "secret", "old_secret", "headers"} {
 		ids := v.Column("SELECT id FROM webhooks WHERE " + column + " IS NOT NULL ORDER BY id")
 		for i, value := range v.Column("SELECT " + column + " FROM webhooks WHERE " + column + " IS NOT NULL ORDER BY id") {
 			out["webhook:"+ids[i]+":"+strings.ReplaceAll(column, "_", "-")] = []byte(value)
