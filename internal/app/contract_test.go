@@ -235,7 +235,7 @@ func TestScopes(t *testing.T) {
 // derived from the code.
 var administrative = []string{
 	"trash_board", "share_board", "remove_board_member", "create_invitation", "list_invitations", "withdraw_invitation",
-	"create_webhook", "list_webhooks", "delete_webhook", "get_webhook_sample", "get_webhook", "update_webhook",
+	"create_webhook", "list_webhooks", "delete_webhook", "get_webhook_sample", "get_webhook", "get_webhook_health", "update_webhook",
 	"pause_webhook", "enable_webhook", "test_webhook",
 	"rotate_webhook_secret", "list_deliveries", "redeliver_many", "get_delivery", "redeliver",
 	"get_delivery_quota",

@@ -25,7 +25,10 @@ func registerWebhooks(r *op.Registry) {
 		GetWebhookSample, op.Admin, op.NoTool)
 	op.Query(r, "get_webhook", "GET /webhooks/{webhookId}", "Get a webhook.", GetWebhook, op.Admin, op.NoTool, hooksPromoted)
 	op.Command(r, "update_webhook", "PATCH /webhooks/{webhookId}",
-		"Change a webhook's name, URL or events.", UpdateWebhook, op.Admin, op.NoTool, hooksPromoted)
+		"Change a webhook's name, URL, events, filters or headers.", UpdateWebhook, op.Admin, op.NoTool, hooksPromoted)
+	op.Query(r, "get_webhook_health", "GET /webhooks/{webhookId}/health",
+		"Get the success rate, the response times and the last errors of a webhook's attempts in the last 24 hours.",
+		GetWebhookHealth, op.Admin, op.NoTool)
 	op.Command(r, "pause_webhook", "POST /webhooks/{webhookId}/pause",
 		"Disable a webhook. Pending deliveries are skipped.", PauseWebhook, op.Admin, op.NoTool, hooksPromoted)
 	op.Command(r, "enable_webhook", "POST /webhooks/{webhookId}/enable",

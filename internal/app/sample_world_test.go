@@ -3,6 +3,7 @@ package app_test
 import (
 	"context"
 	"errors"
+	"time"
 
 	"cardwall/internal/apptest"
 	"cardwall/internal/board"
@@ -235,7 +236,11 @@ var samples = map[string]func(w *world) fields{
 		w.webhook()
 		return fields{"workspaceId": w.workspace}
 	},
-	"get_webhook":    onWebhook(nil),
+	"get_webhook": onWebhook(nil),
+	"get_webhook_health": func(w *world) fields {
+		w.sendTest(attempt{time.Minute, 503, 310}, attempt{time.Second, 204, 84})
+		return onWebhook(nil)(w)
+	},
 	"update_webhook": onWebhook(fields{"name": "Another bot", "url": "https://" + apptest.Receivers + "/another"}),
 	"pause_webhook": func(w *world) fields {
 		return fields{"webhookId": w.make("create_webhook", w.newWebhook())}

@@ -163,7 +163,8 @@ func TestIfMatchAndIdempotency(t *testing.T) {
 }
 
 // timed lists the operations whose responses contain the time of the request.
-var timed = []string{"get_my_overview", "get_workspace_dashboard", "get_board_digest", "get_workspace_digest"}
+var timed = []string{"get_my_overview", "get_workspace_dashboard", "get_board_digest", "get_workspace_digest",
+	"get_webhook_health", "list_workspace_changes"} // the latter only without a cursor
 
 // TestEveryReadHasAnEntityTag repeats each read of the public interface with the tag of its response.
 func TestEveryReadHasAnEntityTag(t *testing.T) {
