@@ -68,7 +68,7 @@ export function stateOf(w: Webhook): State {
     const label = w.failures === 1 ? 'Failed once' : `Failed ${w.failures} times in a row`
     return { tone: 'warn', label, icon: 'warn', reason }
   }
-  return { tone: 'good', label: 'On', reason: 'Deliveries are succeeding.' }
+  return { tone: 'good', label: 'On', reason: 'Events are sent as they happen.' }
 }
 
 const platforms: Record<string, string> = {
@@ -83,6 +83,16 @@ export const platformText = (platform: string): string => platforms[platform] ??
 
 /** Returns the name of a webhook. If it has none, returns the host. */
 export const webhookName = (w: Pick<Webhook, 'name' | 'host'>): string => w.name || w.host
+
+/** Formats a success rate. 100% and 0% are exact. */
+export function rateText(rate: number | null): string {
+  if (rate === null) return '–'
+  const percent = Math.min(Math.max(rate * 100, rate > 0 ? 0.1 : 0), rate < 1 ? 99.9 : 100)
+  return `${Number(percent.toFixed(1))}%`
+}
+
+export const healthTone = (rate: number | null): Tone =>
+  rate === null ? 'plain' : rate >= 0.99 ? 'good' : rate >= 0.9 ? 'warn' : 'danger'
 
 export type DeliveryStatus = Delivery['status']
 
