@@ -165,6 +165,10 @@ async function createData(): Promise<ScreenData> {
       url: 'http://127.0.0.1:9/cards',
       events: ['card.created', 'card.moved'],
       name: 'Deploy bot',
+      headers: [
+        { name: 'Authorization', value: 'Bearer 3f9c' },
+        { name: 'X-Team', value: 'web' },
+      ],
     })
     await callAs(demo, 'POST', `/app/v1/webhooks/${webhook.id}/test`, {})
     return webhook

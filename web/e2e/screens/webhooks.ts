@@ -38,6 +38,17 @@ export const webhooks: readonly Screen[] = [
     ready: (page) => page.getByText('Deploy bot').first(),
   },
   {
+    name: 'webhook-edit',
+    route: '/webhooks/:webhookId',
+    path: (s) => `/webhooks/${s.webhookId}`,
+    ready: (page) => page.getByText('Deploy bot').first(),
+    steps: async (page) => {
+      await button(page, 'Edit headers').click()
+      await dialog(page).getByRole('button', { name: 'Replace value' }).last().click()
+      await expect(dialog(page).getByLabel('Header value')).toBeFocused()
+    },
+  },
+  {
     name: 'deliveries',
     route: '/webhooks/:webhookId/deliveries',
     path: (s) => `/webhooks/${s.webhookId}/deliveries`,

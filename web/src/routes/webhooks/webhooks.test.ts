@@ -3,7 +3,18 @@ import type { Delivery, Webhook } from '../../api/types'
 import { eventGroups, eventKinds, eventsText, eventText } from './events'
 import { tokenize } from './json'
 import { durationText, momentText, soonText } from '../../lib/exactTime'
-import { parseFilter, canRedeliver, matchesFilter, pollDelay, stateOf, subjectText, webhookName } from './labels'
+import { headersInput, keptHeaders } from './headers'
+import {
+  parseFilter,
+  canRedeliver,
+  healthTone,
+  matchesFilter,
+  pollDelay,
+  rateText,
+  stateOf,
+  subjectText,
+  webhookName,
+} from './labels'
 
 const webhook = (more: Partial<Webhook>) =>
   ({
@@ -82,6 +93,34 @@ it('soonText, durationText and momentText format times', () => {
   expect(durationText(1234)).toBe('1.2 s')
   expect(momentText('2026-11-21T14:02:10Z', 'Europe/Zurich', new Date(now))).toBe('21 Nov, 15:02:10')
   expect(momentText('2025-01-02T14:02:10Z', 'UTC', new Date(now))).toBe('2 Jan 2025, 14:02:10')
+})
+
+it('headersInput keeps the values that stay hidden', () => {
+  const names = ['Authorization', 'X-Team']
+  const rows = keptHeaders(names)
+  expect(headersInput(rows, names)).toBeUndefined()
+  expect(headersInput(rows.slice(1), names)).toEqual([{ name: 'X-Team' }])
+  expect(headersInput([], names)).toEqual([])
+  const added = { key: 2, name: ' X-New ', value: ' a b ', kept: false }
+  expect(headersInput([...rows, added], names)).toEqual([
+    { name: 'Authorization' },
+    { name: 'X-Team' },
+    { name: 'X-New', value: 'a b' },
+  ])
+  expect(headersInput([], [])).toBeUndefined()
+})
+
+it('a success rate is rounded, but never to 0% or 100%', () => {
+  expect([null, 0, 0.0005, 0.5, 0.9512, 0.9995, 1].map(rateText)).toEqual([
+    '–',
+    '0%',
+    '0.1%',
+    '50%',
+    '95.1%',
+    '99.9%',
+    '100%',
+  ])
+  expect([1, 0.95, 0.5].map(healthTone)).toEqual(['good', 'warn', 'danger'])
 })
 
 it('tokenize splits an indented body into tokens', () => {
