@@ -199,7 +199,7 @@ var (
 	// Base64url values in WebAuthn requests and responses.
 	anyPasskeyValue = regexp.MustCompile(`"(attestationObject|authenticatorData|challenge|clientDataJSON|id|rawId|` +
 		`signature|userHandle)":"[0-9A-Za-z_-]{35,}"`)
-	anyCursor = regexp.MustCompile(`"nextCursor":"[^"]*"`)
+	anyCursor = regexp.MustCompile(`"(nextCursor|cursor)":"[^"]*"`)
 )
 
 // stable replaces every value that differs between runs. It rounds times down to multiples of ten
@@ -241,5 +241,5 @@ func (ids stableIDs) stable(text string) string {
 	text = anySharedFile.ReplaceAllLiteralString(text, `"file":"9f2c7d3a9e1b4c2d8f6a7b90"`)
 	text = anyTag.ReplaceAllLiteralString(text, `"tag":"5f0c7d3a9e1b4c2d8f6a7b90"`)
 	text = anyPasskeyValue.ReplaceAllString(text, `"$1":"3q2-7w"`)
-	return anyCursor.ReplaceAllLiteralString(text, `"nextCursor":"eyJiZWhpbmQiOiI0MiJ9"`)
+	return anyCursor.ReplaceAllString(text, `"$1":"eyJiZWhpbmQiOiI0MiJ9"`)
 }

@@ -76,6 +76,12 @@ func registerWorkspaces(r *op.Registry) {
 		"Get key figures of a workspace. Counts the cards in open lists on the open boards that the caller "+
 			"can see.",
 		GetWorkspaceDashboard, op.Report)
+	op.Query(r, "list_workspace_changes", "GET /workspaces/{workspaceId}/changes",
+		"List the changes of all boards of a workspace that the caller can see, of the last 30 days. The changes of a board are in "+
+			"the order of their versions. A receiver that was away sends the cursor of its last response as since, until more is "+
+			"false. A change is in the list once it is committed or, while many boards are changing, up to a minute "+
+			"later. Changes by a job are in the list when the job has ended.",
+		ListWorkspaceChanges, op.NoTool)
 	op.Command(r, "create_invitation", "POST /workspaces/{workspaceId}/invitations",
 		"Invite an email address to a workspace, or renew its open invitation. Sends an email with a link. "+
 			"An address receives at most one such email every five minutes. The invitation expires after 14 days.",

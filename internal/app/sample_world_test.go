@@ -48,6 +48,7 @@ var samples = map[string]func(w *world) fields{
 		return fields{"workspaceId": w.workspace, "from": "2026-12-01", "to": "2026-12-31"}
 	},
 	"get_workspace_dashboard": func(w *world) fields { return fields{"workspaceId": w.workspace} },
+	"list_workspace_changes":  func(w *world) fields { return fields{"workspaceId": w.workspace} },
 	"get_workspace_digest":    func(w *world) fields { return fields{"workspaceId": w.workspace} },
 	"get_status_update": func(w *world) fields {
 		return fields{"statusUpdateId": w.make("post_status_update", fields{"boardId": w.board, "status": "on_track", "title": "Half"})}
