@@ -108,7 +108,10 @@ func (w *window) slack() int {
 
 // spend counts one attempt. If the limit is used up, it counts nothing and returns
 // false.
-func (c *counts) spend(s Subject, now time.Time) (rate Rate, ok bool) {
+func (c *counts) spend(s Subject, now time.Time) (rate Rate, ok bool) { return c.spendMany(s, 1, now) }
+
+// spendMany counts n attempts, or none of them if they exceed the limit.
+func (c *counts) spendMany(s Subject, n int, now time.Time) (rate Rate, ok bool) {
 	if c.unlimited {
 		return Rate{Limit: s.Most, Remaining: s.Most, Reset: now.Add(s.Window)}, true
 	}
@@ -116,20 +119,20 @@ func (c *counts) spend(s Subject, now time.Time) (rate Rate, ok bool) {
 	defer c.mu.Unlock()
 	c.sweep(now)
 	w := c.window(s, now)
-	for w.busy != nil && c.mustSync(w, now) {
+	for w.busy != nil && c.mustSync(w, n, now) {
 		w = c.await(w, s, now)
 	}
-	if c.mustSync(w, now) {
-		w.used++
-		w.pending++
+	if c.mustSync(w, n, now) {
+		w.used += n
+		w.pending += n
 		c.sync(now, w)
 		if ok = w.used <= w.limit; !ok {
-			w.used--
-			w.pending--
+			w.used -= n
+			w.pending -= n
 		}
-	} else if ok = w.used < w.limit; ok {
-		w.used++
-		w.pending++
+	} else if ok = w.used+n <= w.limit; ok {
+		w.used += n
+		w.pending += n
 	}
 	if !ok && c.refused != nil {
 		c.refused(s.Name)
@@ -148,15 +151,15 @@ func (c *counts) await(w *window, s Subject, now time.Time) *window {
 	return c.window(s, now)
 }
 
-// mustSync reports whether the next count of a window must be synchronized.
-func (c *counts) mustSync(w *window, now time.Time) bool {
+// mustSync reports whether the next n counts of a window must be synchronized.
+func (c *counts) mustSync(w *window, n int, now time.Time) bool {
 	switch {
 	case c.db == nil || now.Before(c.offline):
 		return false
-	case w.used >= w.limit:
+	case w.used+n > w.limit:
 		return now.Sub(w.synced) >= recheckAfter
 	}
-	return w.pending+w.sending >= w.slack()
+	return w.pending+w.sending+n > w.slack()
 }
 
 // spendAll spends from all subjects and returns the rate of the first. If one of them is

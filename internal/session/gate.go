@@ -176,6 +176,23 @@ func (g *Gate) Spend(c board.Caller, of board.Resource) (Rate, error) {
 	return rate, nil
 }
 
+// SpendMore counts a batch, which was counted as one request, as n more requests. If they exceed the limit, it
+// undoes the first count and returns an error. The rate is valid even if there is an error.
+func (g *Gate) SpendMore(c board.Caller, n int) (Rate, error) {
+	now, s := g.db.Now(), subjectOf(c, board.ResourceGeneral)
+	rate, ok := g.rates.spendMany(s, n, now)
+	rate.Resource = board.ResourceGeneral
+	if ok {
+		return rate, nil
+	}
+	g.rates.forgive(s, false, now)
+	if n+1 > rate.Limit {
+		return rate, board.Invalid("operations must have at most %d elements, because a minute has a limit of that many requests.", rate.Limit).
+			In("operations", board.RuleValue)
+	}
+	return rate, limited(rate, now)
+}
+
 // Refund undoes the count of a request that another kind of limit rejected, such as the
 // limit on concurrent exports. It returns the rate of the request's budget.
 func (g *Gate) Refund(c board.Caller, of board.Resource) Rate {
