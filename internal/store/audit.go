@@ -58,6 +58,7 @@ func (tx *Tx) Audit(ctx context.Context, operation, subject string) error {
 	if tx.notedBoard != "" {
 		boardID = tx.notedBoard
 	}
+	tx.Note("", nil) // a batch has further entries
 	scopes := []string{workspaceID}
 	var err error
 	if tx.organization != "" {

@@ -99,26 +99,46 @@ func (db *DB) KeyUsed(ctx context.Context, caller board.Caller, key string) (use
 }
 
 // SaveResponse stores the response to a claimed key.
-func (tx *Tx) SaveResponse(ctx context.Context, key string, s StoredResponse) (err error) {
-	owner := tx.caller.KeyOwner()
-	if s.Sealed {
-		if s.Body, err = tx.sealed(ctx, ResponseSealContext(owner, key), s.Body); err != nil {
-			return err
-		}
-	}
+func (tx *Tx) SaveResponse(ctx context.Context, key string, s StoredResponse) error {
 	c := tx.claim
 	if c.key != key {
 		return fmt.Errorf("the idempotency key %q was not claimed", key)
 	}
 	if c.expired {
 		if err := tx.exec(ctx, "DELETE FROM idempotency WHERE user_id = $1 AND key = $2 AND created_at < $3",
-			owner, key, int64(tx.now)-KeyLifetime.Milliseconds()); err != nil {
+			tx.caller.KeyOwner(), key, int64(tx.now)-KeyLifetime.Milliseconds()); err != nil {
+			return err
+		}
+	}
+	return tx.saveResponse(ctx, key, c.operation, c.fingerprint, s, "")
+}
+
+// PartKey returns the key for which the response to a part of a batch is stored. Keys of clients
+// contain no spaces.
+func PartKey(key string, part int) string { return fmt.Sprintf("%s %d", key, part) }
+
+// SavePart stores the response to a part of a batch, which was the last change in the transaction. It is for a
+// transaction that claims the key of the batch, so that a stored response to the part has expired.
+func (tx *Tx) SavePart(ctx context.Context, key string, part int, operation string, fingerprint []byte, s StoredResponse) error {
+	s.WorkspaceID, s.BoardID = tx.Scope()
+	err := tx.saveResponse(ctx, PartKey(key, part), operation, fingerprint, s, " ON CONFLICT (user_id, key) DO UPDATE SET "+
+		"operation = excluded.operation, fingerprint = excluded.fingerprint, workspace_id = excluded.workspace_id, "+
+		"board_id = excluded.board_id, fault = excluded.fault, answer = excluded.answer, sealed = excluded.sealed, "+
+		"comment_id = excluded.comment_id, created_at = excluded.created_at")
+	tx.comment = ""
+	return err
+}
+
+func (tx *Tx) saveResponse(ctx context.Context, key, operation string, fingerprint []byte, s StoredResponse, conflict string) (err error) {
+	owner := tx.caller.KeyOwner()
+	if s.Sealed {
+		if s.Body, err = tx.sealed(ctx, ResponseSealContext(owner, key), s.Body); err != nil {
 			return err
 		}
 	}
 	return tx.exec(ctx, "INSERT INTO idempotency (user_id, key, operation, fingerprint, workspace_id, board_id, fault, answer, sealed, "+
-		"comment_id, created_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)",
-		owner, key, c.operation, c.fingerprint, null(s.WorkspaceID), null(s.BoardID), string(s.Fault), nonNil(s.Body), flag(s.Sealed),
+		"comment_id, created_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)"+conflict,
+		owner, key, operation, fingerprint, null(s.WorkspaceID), null(s.BoardID), string(s.Fault), nonNil(s.Body), flag(s.Sealed),
 		null(tx.comment), int64(tx.now))
 }
 

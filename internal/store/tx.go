@@ -305,6 +305,11 @@ func (tx *Tx) Scope() (workspaceID, boardID string) {
 	return "", ""
 }
 
+// OnOneBoard reports whether the transaction has changed nothing beside one board.
+func (tx *Tx) OnOneBoard() bool {
+	return len(tx.touched) <= 1 && tx.workspace == "" && tx.organization == ""
+}
+
 // flush completes the transaction. It writes the activity, the deliveries and the
 // notifications of the events that Emit collected, and the row of each changed board.
 // It also checks the storage quota, and disables the webhooks and rules whose owners
