@@ -27,6 +27,16 @@ func Operations() *op.Registry {
 	registerNotifications(r)
 	registerCalendarFeed(r)
 	registerAudit(r)
+	r.In("Batch", "Several operations in one request.")
+	op.Batch(r, "batch", "POST /batch",
+		"Perform up to 100 operations. Each must be a command of the public API that takes only JSON, except those that a job or "+
+			"several transactions perform, and those that take the URL of a webhook. In the mode all, the default, the "+
+			"operations change the same board in one transaction: if one of them fails, nothing happens, and the message and "+
+			"the details of the error begin with its place, such as operations[3]. In the mode each, the operations are "+
+			"performed one by one, each with the permissions of a request of its own; failures do not prevent the others. A "+
+			"retry with the same idempotency key performs only what the former request did not, and returns all results. A "+
+			"batch counts as its operations against the rate limit.",
+		op.NoTool)
 	return r
 }
 

@@ -124,6 +124,9 @@ var samples = map[string]func(w *world) fields{
 		return fields{"boardId": w.board, "cards": []fields{{"listId": w.list, "title": "New"}, {"listId": w.list, "title": "Newer"}}}
 	},
 	"update_card": onCard(fields{"title": "Two press releases"}),
+	"batch": func(w *world) fields {
+		return fields{"operations": []fields{{"operation": "update_card", "input": fields{"cardId": w.card, "title": "In a batch"}}}}
+	},
 	"update_cards": func(w *world) fields {
 		return fields{"boardId": w.board, "cardIds": []string{w.newCard(), w.newCard()}, "done": true}
 	},

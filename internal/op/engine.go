@@ -189,6 +189,9 @@ func (e *Engine) do(ctx context.Context, c Call) (Response, error) {
 		}
 	}
 	switch {
+	case c.Operation.parts != nil && in != nil:
+		c.Operation.parts(in)
+		return e.batch(ctx, c, in.(*BatchInput), refusal)
 	case refusal != nil && c.Key == "":
 		return Response{}, refusal
 	case c.Operation.ReadOnly:
@@ -297,13 +300,17 @@ func (e *Engine) write(ctx context.Context, c Call, in any) (Response, error) {
 	return response, err
 }
 
-// run executes the command and writes its audit entry, unless the command started a job.
+// run executes the command and writes its audit entry, unless the command started a job or is a batch,
+// whose parts have entries.
 func (c Call) run(ctx context.Context, tx *store.Tx, in any) (out any, version int64, err error) {
 	if out, err = c.Operation.command(ctx, tx, in); err != nil {
 		return nil, 0, err
 	}
 	if _, ok := out.(*board.Job); ok {
 		return out, 0, nil // the job writes the audit entry when it is done
+	}
+	if c.Operation.parts != nil {
+		return out, tx.BoardVersion(), nil
 	}
 	if version = tx.BoardVersion(); c.Operation.Audience == Guest {
 		version = 0

@@ -49,6 +49,11 @@ func (e *Engine) writeOnce(ctx context.Context, c Call, in any, refused error) (
 		}
 		response.Rate = tx.Rate()
 		keep := store.StoredResponse{Body: response.Body}
+		if c.Operation.parts != nil && err == nil {
+			if keep.Body, err = batchRecord(response.Body); err != nil {
+				return err
+			}
+		}
 		if err != nil {
 			f, final := board.AsFault(err)
 			if !final || transient(f) || c.Operation.Audience == Guest {

@@ -53,6 +53,7 @@ type Operation struct {
 	query       func(context.Context, *store.View, any) (any, error)
 	basis       func(context.Context, *store.View, any) (Basis, error) // nil if responses are not cached
 	command     func(context.Context, *store.Tx, any) (any, error)
+	parts       func(in any) // decodes the parts of a batch; nil for other operations
 	stream      func(context.Context, *store.View, any, io.Writer) error
 	content     func(context.Context, *store.View, any) (board.Content, error)
 	ofJob       func(context.Context, *store.View, board.Job) (any, error)

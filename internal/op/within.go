@@ -18,7 +18,8 @@ type Part struct {
 // command, or if the operation cannot run inside a transaction.
 func (r *Registry) Part(name string, input []byte) (Part, error) {
 	o := r.Named(name)
-	if o == nil || o.command == nil || o.Audience.NeedsSession() || o.Audience.NeedsNoAccount() || o.Recent || o.before != nil {
+	if o == nil || o.command == nil || o.Audience.NeedsSession() || o.Audience.NeedsNoAccount() || o.Recent || o.before != nil ||
+		o.parts != nil {
 		return Part{}, fmt.Errorf("op: %s is not a command that can run inside a transaction", name)
 	}
 	args, _, err := o.Spread(input)
@@ -37,16 +38,21 @@ func (r *Registry) Part(name string, input []byte) (Part, error) {
 // error, the caller must roll back the transaction, or the subtransaction around
 // the call.
 func (p Part) Within(ctx context.Context, tx *store.Tx) (out any, err error) {
+	out, _, err = p.perform(ctx, tx)
+	return out, err
+}
+
+// perform is Within, and also returns the version of the board after the command.
+func (p Part) perform(ctx context.Context, tx *store.Tx) (out any, version int64, err error) {
 	call := p.call
 	call.Caller = tx.Caller()
 	if err := call.Caller.Needs(call.Operation.Scope, "This"); err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	if err := call.Operation.Input.permit(call.Caller, p.in); err != nil {
-		return nil, err
+		return nil, 0, err
 	}
-	out, _, err = call.run(ctx, tx, p.in)
-	return out, err
+	return call.run(ctx, tx, p.in)
 }
 
 // Within decodes the input of a command with Part and runs the command.

@@ -235,6 +235,14 @@ func (h *handler) operation(w http.ResponseWriter, r *http.Request, o *op.Operat
 		h.refuse(w, r, err)
 		return
 	}
+	if n := call.Weight(); n > 1 {
+		rate, err := h.Gate.SpendMore(caller, n-1)
+		session.SetRate(w.Header(), rate)
+		if err != nil {
+			h.refuse(w, r, err)
+			return
+		}
+	}
 	if o.TakesPart() {
 		if err := h.appendPart(w, r, call); err != nil {
 			h.refuse(w, r, err)

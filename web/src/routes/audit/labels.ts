@@ -67,6 +67,7 @@ const groups: Record<string, Record<string, string>> = {
     create_card: 'created the card {}',
     create_cards: 'created several cards',
     update_card: 'changed the card {}',
+    batch: 'performed several operations',
     update_cards: 'changed several cards',
     undo_changes: 'undid changes',
     move_card: 'moved the card {}',
