@@ -59,6 +59,15 @@ func (v *View) CardActivity(ctx context.Context, boardID, cardID string, before 
 		boardID, before, limit)
 }
 
+// ActivityOn returns the activity of loaded cards on their present boards, grouped by card and newest first. It returns
+// at most limit entries for 256 cards.
+func (v *View) ActivityOn(ctx context.Context, cardIDs []string, limit int) ([]board.Entry, error) {
+	return onCards(cardIDs, func(in string, args []any) ([]board.Entry, error) {
+		return v.entries(ctx, "WHERE card_id IN ("+in+") AND board_id = (SELECT c.board_id FROM cards c WHERE c.id = activity.card_id) "+
+			fmt.Sprintf("ORDER BY card_id DESC, version DESC LIMIT $%d", len(args)+1), append(args, limit)...)
+	})
+}
+
 // Entry loads the activity entry with the given id. It returns an error unless the caller has
 // the capability on the entry's board.
 func (v *View) Entry(ctx context.Context, id string, need board.Capability) (board.Entry, error) {

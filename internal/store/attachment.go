@@ -94,39 +94,43 @@ func (tx *Tx) Attachment(ctx context.Context, id string, need board.Capability, 
 // Attachments returns a page of the attachments of a loaded card, oldest first, starting
 // after the given id.
 func (v *View) Attachments(ctx context.Context, cardID, after string, limit int) ([]board.Attachment, error) {
+	return v.attachments(ctx, "t.card_id = $1 AND t.id > $2 AND t.removed_at IS NULL ORDER BY t.id LIMIT $3", cardID, after, limit)
+}
+
+// AttachmentsOn returns the attachments of loaded cards, grouped by card and oldest first.
+func (v *View) AttachmentsOn(ctx context.Context, cardIDs []string) ([]board.Attachment, error) {
+	return onCards(cardIDs, func(in string, args []any) ([]board.Attachment, error) {
+		return v.attachments(ctx, "t.card_id IN ("+in+") AND t.removed_at IS NULL ORDER BY t.card_id, t.id", args...)
+	})
+}
+
+func (v *View) attachments(ctx context.Context, where string, args ...any) ([]board.Attachment, error) {
 	out := []board.Attachment{}
-	err := v.each(ctx, "SELECT "+attachmentColumns+attachmentFrom+
-		" WHERE t.card_id = $1 AND t.id > $2 AND t.removed_at IS NULL ORDER BY t.id LIMIT $3", []any{cardID, after, limit},
-		func(rows *sql.Rows) error {
-			var s attachmentScan
-			err := rows.Scan(s.dest()...)
-			out = append(out, s.result())
-			return err
-		})
+	err := v.each(ctx, "SELECT "+attachmentColumns+attachmentFrom+" WHERE "+where, args, func(rows *sql.Rows) error {
+		var s attachmentScan
+		err := rows.Scan(s.dest()...)
+		out = append(out, s.result())
+		return err
+	})
 	return out, err
 }
 
 // addAttachments loads the attachments of cards and sets them.
 func (v *View) addAttachments(ctx context.Context, cards []WholeCard) error {
-	index := map[string]int{}
+	byID := map[string]*WholeCard{}
 	var ids []string
 	for i := range cards {
-		if cards[i].Attachments > 0 {
-			index[cards[i].ID] = i
-			ids = append(ids, cards[i].ID)
+		if c := &cards[i]; c.Attachments > 0 {
+			byID[c.ID] = c
+			ids = append(ids, c.ID)
 		}
 	}
-	return sqldb.InChunks(ids, func(in string, args []any) error {
-		return v.each(ctx, "SELECT "+attachmentColumns+attachmentFrom+" WHERE t.card_id IN ("+in+") AND t.removed_at IS NULL ORDER BY t.id",
-			args, func(rows *sql.Rows) error {
-				var s attachmentScan
-				err := rows.Scan(s.dest()...)
-				a := s.result()
-				c := &cards[index[a.CardID]]
-				c.setAttachments(append(c.AttachmentList, a))
-				return err
-			})
-	})
+	attachments, err := v.AttachmentsOn(ctx, ids)
+	for _, a := range attachments {
+		c := byID[a.CardID]
+		c.setAttachments(append(c.AttachmentList, a))
+	}
+	return err
 }
 
 // attachmentInto names the columns of attachmentRow.

@@ -328,3 +328,15 @@ func (v *View) PeopleOf(ctx context.Context, boardID string, ids []string) (map[
 	})
 	return out, err
 }
+
+// onCards reads the records on many cards, with statements that have the ids of some of the cards as the values of
+// an IN list.
+func onCards[T any](cardIDs []string, read func(in string, args []any) ([]T, error)) ([]T, error) {
+	out := []T{}
+	err := sqldb.InChunks(cardIDs, func(in string, args []any) error {
+		records, err := read(in, args)
+		out = append(out, records...)
+		return err
+	})
+	return out, err
+}

@@ -15,7 +15,10 @@ const (
 		"JOIN boards b ON b.id = c.board_id" + accessJoins + "WHERE k.id = $1"
 	checklistLock = "SELECT b.id FROM boards b JOIN cards c ON c.board_id = b.id JOIN checklists k ON k.card_id = c.id " +
 		"WHERE k.id = $1 FOR UPDATE OF b"
-	checklistsOf = "SELECT " + checklistColumns + " FROM checklists k WHERE k.card_id = $1 ORDER BY k.id"
+	checklistsOf = checklistSelect + "k.card_id = $1" + checklistOrder
+
+	checklistSelect = "SELECT " + checklistColumns + " FROM checklists k WHERE "
+	checklistOrder  = " ORDER BY k.card_id, k.id"
 
 	itemColumns = "i.id, i.checklist_id, i.title, i.rank, i.done_at, i.created_at, i.updated_at"
 	itemLoad    = "SELECT " + accessColumns + ", " + itemColumns + `, k.card_id FROM checklist_items i
@@ -91,9 +94,9 @@ func (v *View) Items(ctx context.Context, checklistID string) ([]board.Checklist
 	return v.items(ctx, "SELECT "+itemColumns+" FROM checklist_items i WHERE i.checklist_id = $1 ORDER BY i.rank, i.id", checklistID)
 }
 
-func (v *View) items(ctx context.Context, text, id string) ([]board.ChecklistItem, error) {
+func (v *View) items(ctx context.Context, text string, args ...any) ([]board.ChecklistItem, error) {
 	out := []board.ChecklistItem{}
-	err := v.each(ctx, text, []any{id}, func(rows *sql.Rows) error {
+	err := v.each(ctx, text, args, func(rows *sql.Rows) error {
 		var i board.ChecklistItem
 		err := rows.Scan(itemDest(&i)...)
 		i.Done = i.DoneAt != nil
@@ -106,9 +109,20 @@ func (v *View) items(ctx context.Context, text, id string) ([]board.ChecklistIte
 // Checklists returns the checklists of a loaded card, oldest first, with their items in
 // order.
 func (v *View) Checklists(ctx context.Context, cardID string) ([]board.Checklist, error) {
+	return v.checklists(ctx, "k.card_id = $1", cardID)
+}
+
+// ChecklistsOn returns the checklists of loaded cards, grouped by card and oldest first, with their items in order.
+func (v *View) ChecklistsOn(ctx context.Context, cardIDs []string) ([]board.Checklist, error) {
+	return onCards(cardIDs, func(in string, args []any) ([]board.Checklist, error) {
+		return v.checklists(ctx, "k.card_id IN ("+in+")", args...)
+	})
+}
+
+func (v *View) checklists(ctx context.Context, where string, args ...any) ([]board.Checklist, error) {
 	out := []board.Checklist{}
 	index := map[string]int{}
-	err := v.each(ctx, checklistsOf, []any{cardID}, func(rows *sql.Rows) error {
+	err := v.each(ctx, checklistSelect+where+checklistOrder, args, func(rows *sql.Rows) error {
 		k := board.Checklist{Items: []board.ChecklistItem{}}
 		err := rows.Scan(checklistDest(&k)...)
 		index[k.ID] = len(out)
@@ -119,7 +133,7 @@ func (v *View) Checklists(ctx context.Context, cardID string) ([]board.Checklist
 		return out, err
 	}
 	items, err := v.items(ctx, "SELECT "+itemColumns+" FROM checklist_items i JOIN checklists k ON k.id = i.checklist_id "+
-		"WHERE k.card_id = $1 ORDER BY i.checklist_id, i.rank, i.id", cardID)
+		"WHERE "+where+" ORDER BY i.checklist_id, i.rank, i.id", args...)
 	for _, i := range items {
 		k := &out[index[i.ChecklistID]]
 		k.Items = append(k.Items, i)

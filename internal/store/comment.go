@@ -74,21 +74,26 @@ func (v *View) NewestComments(ctx context.Context, cardID, after string, limit i
 	if after == "" {
 		after = "~" // sorts after all ids
 	}
-	return v.comments(ctx, "m.id < $2 ORDER BY m.id DESC", cardID, after, limit)
+	return v.comments(ctx, "m.card_id = $1 AND m.id < $2 ORDER BY m.id DESC LIMIT $3", cardID, after, limit)
 }
 
 // Comments returns a page of the comments of a loaded card, oldest first, starting after
 // the given id.
 func (v *View) Comments(ctx context.Context, cardID, after string, limit int) ([]board.Comment, error) {
-	return v.comments(ctx, "m.id > $2 ORDER BY m.id", cardID, after, limit)
+	return v.comments(ctx, "m.card_id = $1 AND m.id > $2 ORDER BY m.id LIMIT $3", cardID, after, limit)
 }
 
-// comments returns a page of the comments of a card. The condition ends with the order, and
-// refers to the id after which the page starts as $2.
-func (v *View) comments(ctx context.Context, condition, cardID, after string, limit int) ([]board.Comment, error) {
+// CommentsOn returns the comments of loaded cards, grouped by card and oldest first.
+func (v *View) CommentsOn(ctx context.Context, cardIDs []string) ([]board.Comment, error) {
+	return onCards(cardIDs, func(in string, args []any) ([]board.Comment, error) {
+		return v.comments(ctx, "m.card_id IN ("+in+") ORDER BY m.card_id, m.id", args...)
+	})
+}
+
+func (v *View) comments(ctx context.Context, where string, args ...any) ([]board.Comment, error) {
 	out := []board.Comment{}
 	err := v.each(ctx, "SELECT "+commentColumns+` FROM comments m JOIN cards c ON c.id = m.card_id LEFT JOIN users u ON u.id = m.author_id
-		WHERE m.card_id = $1 AND `+condition+" LIMIT $3", []any{cardID, after, limit}, func(rows *sql.Rows) error {
+		WHERE `+where, args, func(rows *sql.Rows) error {
 		var s commentScan
 		err := rows.Scan(s.dest()...)
 		out = append(out, s.result())

@@ -115,43 +115,22 @@ func (v *View) WholeCard(ctx context.Context, c board.Card, comments bool) (w Wh
 
 // addChecklists loads the checklists of cards and sets them.
 func (v *View) addChecklists(ctx context.Context, cards []WholeCard) error {
-	cardIndex := make(map[string]int, len(cards))
+	byID := make(map[string]*WholeCard, len(cards))
 	ids := make([]string, len(cards))
 	for i := range cards {
-		cards[i].Checklists = []board.Checklist{}
-		cardIndex[cards[i].ID], ids[i] = i, cards[i].ID
+		c := &cards[i]
+		c.Checklists = []board.Checklist{}
+		byID[c.ID], ids[i] = c, c.ID
 	}
-	type index struct{ card, checklist int }
-	indexes := map[string]index{} // by checklist
-	return sqldb.InChunks(ids, func(in string, args []any) error {
-		err := v.each(ctx, "SELECT "+checklistColumns+" FROM checklists k WHERE k.card_id IN ("+in+") ORDER BY k.card_id, k.id", args,
-			func(rows *sql.Rows) error {
-				k := board.Checklist{Items: []board.ChecklistItem{}}
-				if err := rows.Scan(checklistDest(&k)...); err != nil {
-					return err
-				}
-				c := &cards[cardIndex[k.CardID]]
-				indexes[k.ID] = index{cardIndex[k.CardID], len(c.Checklists)}
-				c.Checklists = append(c.Checklists, k)
-				return nil
-			})
-		if err != nil {
-			return fmt.Errorf("read checklists: %w", err)
-		}
-		return v.each(ctx, "SELECT "+itemColumns+" FROM checklist_items i JOIN checklists k ON k.id = i.checklist_id "+
-			"WHERE k.card_id IN ("+in+") ORDER BY i.checklist_id, i.rank, i.id",
-			args, func(rows *sql.Rows) error {
-				var i board.ChecklistItem
-				if err := rows.Scan(itemDest(&i)...); err != nil {
-					return err
-				}
-				i.Done = i.DoneAt != nil
-				p := indexes[i.ChecklistID]
-				k := &cards[p.card].Checklists[p.checklist]
-				k.Items = append(k.Items, i)
-				return nil
-			})
-	})
+	checklists, err := v.ChecklistsOn(ctx, ids)
+	if err != nil {
+		return fmt.Errorf("read checklists: %w", err)
+	}
+	for _, k := range checklists {
+		c := byID[k.CardID]
+		c.Checklists = append(c.Checklists, k)
+	}
+	return nil
 }
 
 // NewCardRank returns the rank of a new card at a position in a list, and the id of the
