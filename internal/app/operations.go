@@ -46,7 +46,7 @@ func registerAccount(r *op.Registry) {
 		"Get the token's owner. Returns the account and, in token, what the token is allowed to do.", GetMe)
 	op.Query(r, "list_my_cards", "GET /me/cards",
 		"List the cards assigned to the token's owner. Accepts the filters of list_cards, and "+
-			"workspaceId.", ListMyCards)
+			"workspaceId.", ListMyCards, op.Expands(expandCards))
 	op.Query(r, "get_my_overview", "GET /me/overview",
 		"Get a summary of the caller's work. Returns the caller's cards that are overdue, due today, due this week "+
 			"or recently assigned, and boards with their latest status. Each group has a count and its first five "+
@@ -300,11 +300,12 @@ func registerCards(r *op.Registry) {
 	op.Query(r, "list_cards", "GET /boards/{boardId}/cards",
 		"List the cards of a board. A card must match every filter. Within a filter, values separated by commas are "+
 			"alternatives, except in labelAll and assigneeAll, where the card must match all of them.",
-		ListCards, op.Cached(basisOfCards))
-	op.Query(r, "get_card", "GET /cards/{cardId}", "Get a card with its checklists.", GetCard, op.Cached(basis[CardInput]))
+		ListCards, op.Cached(basisOfCards), op.Expands(expandCards))
+	op.Query(r, "get_card", "GET /cards/{cardId}", "Get a card with its checklists.", GetCard, op.Cached(basis[CardInput]),
+		op.Expands(expandCard))
 	op.Query(r, "get_card_by_number", "GET /boards/{boardId}/cards/by-number/{number}",
 		"Get the card with a number on a board, with its checklists. A card that moves to another board gets a new number.",
-		GetCardByNumber, op.NoTool, op.Cached(basis[CardByNumberInput]))
+		GetCardByNumber, op.NoTool, op.Cached(basis[CardByNumberInput]), op.Expands(expandCard))
 	op.Command(r, "create_card", "POST /cards", "Create a card in a list.", CreateCard, op.Creates)
 	op.Command(r, "create_cards", "POST /boards/{boardId}/cards",
 		"Create up to 100 cards in lists of a board. Either all of them are created, or none.", CreateCards, op.Creates)
@@ -382,7 +383,7 @@ func registerSearchAndSavedFilters(r *op.Registry) {
 	op.Query(r, "search_cards", "GET /search",
 		"Search cards on every board that the caller can see. The most recently changed cards come first; "+
 			"over MCP, those with matching titles. "+searchGrammar,
-		SearchCards, op.Search, op.Report, op.Echoes[SearchedQuery]())
+		SearchCards, op.Search, op.Report, op.Echoes[SearchedQuery](), op.Expands(expandCards))
 	op.Query(r, "list_saved_filters", "GET /saved-filters",
 		"List the saved filters of a workspace that the caller can see. Returns the caller's own filters and those "+
 			"that members share. Guests see only their own.",

@@ -80,12 +80,15 @@ const (
 	// ReasonVersionConflict is the reason of an invalid_request if the record that it changes
 	// does not have the entity tag in If-Match.
 	ReasonVersionConflict Reason = "version_conflict"
+	// ReasonExpandLimit is the reason of an invalid_request if a response would contain too many
+	// records beside its data. A request for fewer records succeeds.
+	ReasonExpandLimit Reason = "expand_limit"
 )
 
 // Reasons returns all reasons.
 func Reasons() []Reason {
 	return []Reason{ReasonRecentSignIn, ReasonTimeLimit, ReasonTooManyAtOnce, ReasonSpoolFull, ReasonTooSlow, ReasonChangesRemoved,
-		ReasonListMoving, ReasonVersionConflict}
+		ReasonListMoving, ReasonVersionConflict, ReasonExpandLimit}
 }
 
 // FieldRule is the rule that an invalid field breaks.

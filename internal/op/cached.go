@@ -28,7 +28,7 @@ func Cached[I any](fn func(ctx context.Context, v *store.View, in I) (Basis, err
 // cachedResponse returns the response of a query that has the Cached option. It returns false if the
 // query must run instead.
 func (e *Engine) cachedResponse(ctx context.Context, v *store.View, c Call, in any) (r Response, ok bool, err error) {
-	if c.Operation.basis == nil {
+	if c.Operation.basis == nil || len(c.expand) > 0 {
 		return r, false, nil
 	}
 	basis, err := c.Operation.basis(ctx, v, in)

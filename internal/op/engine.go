@@ -95,6 +95,9 @@ type Call struct {
 	// Wait is how long to wait for a job that the call starts; 0 means
 	// Options.JobWait.
 	Wait time.Duration
+
+	expand   []string // the names in ExpandParameter
+	expanded any      // what they stand for; nil if expand is empty
 }
 
 // Response is the result of a call.
@@ -115,11 +118,12 @@ type envelope struct {
 	NextCursor   string `json:"nextCursor,omitempty"`
 	Query        any    `json:"query,omitzero"`
 	BoardVersion int64  `json:"boardVersion,omitzero"`
+	Expanded     any    `json:"expanded,omitzero"`
 }
 
 func (e envelope) write() ([]byte, error) {
 	long, ok := e.Data.(Appender)
-	if !ok || e.Query != nil || e.BoardVersion != 0 {
+	if !ok || e.Query != nil || e.BoardVersion != 0 || e.Expanded != nil {
 		return json.Marshal(e, encodeOptions)
 	}
 	body, err := long.AppendJSON([]byte(`{"data":`))
@@ -168,8 +172,11 @@ func (e *Engine) do(ctx context.Context, c Call) (Response, error) {
 	if err := c.checkConditional(); err != nil {
 		return Response{}, err
 	}
-	selected, err := c.takeFields()
+	selected, err := c.takeNames(FieldsParameter, c.Operation.SelectableFields())
 	if err != nil {
+		return Response{}, err
+	}
+	if c.expand, err = c.takeNames(ExpandParameter, c.Operation.Expandable()); err != nil {
 		return Response{}, err
 	}
 	c.Arguments.Body = canonical(c.Arguments.Body)
@@ -262,12 +269,17 @@ func (e *Engine) read(ctx context.Context, c Call, in any) (Response, error) {
 		if cached, done, err = e.cachedResponse(ctx, v, c, in); err != nil || done {
 			return err
 		}
-		out, err = c.Operation.query(ctx, v, in)
+		if out, err = c.Operation.query(ctx, v, in); err == nil && len(c.expand) > 0 {
+			c.expanded, err = c.Operation.expand(ctx, v, out, c.expand)
+		}
 		return err
 	}); err != nil || done {
 		return cached, err
 	}
 	r, err := e.respond(c, out, 0)
+	if err == nil && c.expanded != nil && c.Operation.returnsRecord() {
+		err = r.tagExpanded(out)
+	}
 	if err == nil && c.Operation.Tagged() {
 		r = r.tagged(c.Match)
 	}
@@ -338,6 +350,7 @@ func (e *Engine) encode(c Call, out any, version int64) ([]byte, error) {
 	case Continued:
 		next = p.Next()
 	}
+	env.Expanded = c.expanded
 	if next != nil {
 		var err error
 		if env.NextCursor, err = sealCursor(e.db.CursorKey(), c.asked().fingerprint(false), next); err != nil {

@@ -43,6 +43,7 @@ type Operation struct {
 	Media       string           // media type of a stream, of content, of a picture, or of a part of a file
 	Picture     board.PictureUse // what the picture in the request is for; zero if the request is not a picture
 	Written     reflect.Type     // type of the JSON document that a stream writes; nil if its members are not described
+	Expanded    reflect.Type     // type of the additional records from which callers choose; nil if there are none
 	Echo        reflect.Type     // type of the parsed query in responses; nil if responses do not include it
 	Input       *Input
 	Output      reflect.Type // type of the response's data, or of its elements if Paged is set
@@ -52,6 +53,7 @@ type Operation struct {
 	sliced      bool // whether before changes data
 	query       func(context.Context, *store.View, any) (any, error)
 	basis       func(context.Context, *store.View, any) (Basis, error) // nil if responses are not cached
+	expand      func(ctx context.Context, v *store.View, out any, names []string) (any, error)
 	command     func(context.Context, *store.Tx, any) (any, error)
 	parts       func(in any) // decodes the parts of a batch; nil for other operations
 	stream      func(context.Context, *store.View, any, io.Writer) error
@@ -268,6 +270,9 @@ func register[I, O any](r *Registry, name, route, text string, scope board.Scope
 	if o.Written != nil {
 		r.schemaOf(o.Written)
 	}
+	if o.Expanded != nil {
+		r.schemaOf(o.Expanded)
+	}
 	if o.Echo != nil {
 		r.schemaOf(o.Echo)
 	}
@@ -343,6 +348,14 @@ func (r *Registry) EchoSchema(o *Operation) *huma.Schema {
 		return nil
 	}
 	return r.schemaOf(o.Echo)
+}
+
+// ExpandedSchema returns the schema of the additional records of a response, or nil if there are none.
+func (r *Registry) ExpandedSchema(o *Operation) *huma.Schema {
+	if o.Expanded == nil {
+		return nil
+	}
+	return r.schemaOf(o.Expanded)
 }
 
 // WrittenSchema returns the schema of the document that a stream writes, or nil if its members are not described.

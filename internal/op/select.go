@@ -20,11 +20,16 @@ const FieldsParameter = "fields"
 
 // SelectableFields returns the fields from which a caller can choose with FieldsParameter. It returns none if the
 // operation does not support the parameter.
-func (o *Operation) SelectableFields() (names []string) {
+func (o *Operation) SelectableFields() []string {
 	if !o.Tagged() || o.Method != http.MethodGet || o.Output.Kind() != reflect.Struct {
 		return nil
 	}
-	for _, f := range reflect.VisibleFields(o.Output) {
+	return fieldNames(o.Output)
+}
+
+// fieldNames returns the names in JSON of the fields of a struct.
+func fieldNames(t reflect.Type) (names []string) {
+	for _, f := range reflect.VisibleFields(t) {
 		if name := jsonName(f); !f.Anonymous && f.IsExported() && name != "" && name != "-" {
 			names = append(names, name)
 		}
@@ -32,26 +37,27 @@ func (o *Operation) SelectableFields() (names []string) {
 	return names
 }
 
-// takeFields removes FieldsParameter from the arguments, and returns the fields that it names.
-func (c *Call) takeFields() ([]string, error) {
-	given, ok := c.Arguments.Query[FieldsParameter]
-	allowed := c.Operation.SelectableFields()
+// takeNames removes a parameter from the arguments, and returns the names in it. It returns an error unless all
+// of them are allowed.
+func (c *Call) takeNames(parameter string, allowed []string) ([]string, error) {
+	given, ok := c.Arguments.Query[parameter]
 	if !ok || len(allowed) == 0 {
 		return nil, nil // if there is a value, the input refuses it
 	}
 	if len(given) > 1 {
-		return nil, board.Invalid("fields is given more than once.").In(FieldsParameter, board.RuleValue)
+		return nil, board.Invalid("%s is given more than once.", parameter).In(parameter, board.RuleValue)
 	}
 	names := strings.Split(given[0], ",")
 	for i, name := range names {
 		if names[i] = strings.TrimSpace(name); !slices.Contains(allowed, names[i]) {
-			f := board.Invalid("fields takes %s, separated by commas; value %d is not one of these.", strings.Join(allowed, ", "), i+1)
-			f.Details = []board.Detail{{Field: FieldsParameter, Rule: board.RuleValue, Allowed: strings.Join(allowed, ", ")}}
+			all := strings.Join(allowed, ", ")
+			f := board.Invalid("%s takes %s, separated by commas; value %d is not one of these.", parameter, all, i+1)
+			f.Details = []board.Detail{{Field: parameter, Rule: board.RuleValue, Allowed: all}}
 			return nil, f
 		}
 	}
 	c.Arguments.Query = maps.Clone(c.Arguments.Query)
-	delete(c.Arguments.Query, FieldsParameter)
+	delete(c.Arguments.Query, parameter)
 	return names, nil
 }
 

@@ -120,7 +120,7 @@ func (c Call) checkVersion(ctx context.Context, tx *store.Tx, in any) error {
 		return err
 	}
 	tag := contentTag(body)
-	if matchingTag(c.IfMatch, tag) != "" {
+	if matchingTag(tagsOfRecords(c.IfMatch), tag) != "" {
 		return nil
 	}
 	current, err := json.Marshal(out, encodeOptions)

@@ -273,6 +273,14 @@ func parameters(o *op.Operation) []*huma.Param {
 				"all other fields of data, although its schema requires them. Defaults to all fields.",
 		})
 	}
+	if names := o.Expandable(); len(names) > 0 {
+		params = append(params, &huma.Param{
+			Name: op.ExpandParameter, In: string(op.InQuery),
+			Schema: &huma.Schema{Type: huma.TypeString, Examples: []any{names[0]}},
+			Description: "Records to return in expanded, separated by commas: " + board.JoinValues(names) + ". If there are more than " +
+				strconv.Itoa(op.MaxExpanded) + ", the request fails with the reason expand_limit. Defaults to none.",
+		})
+	}
 	if o.Keyed() {
 		params = append(params, &huma.Param{
 			Name: "Idempotency-Key", In: "header", Schema: &huma.Schema{

@@ -22,6 +22,9 @@ func envelope(r *op.Registry, o *op.Operation) *huma.Schema {
 	if echo := r.EchoSchema(o); echo != nil {
 		s.Properties["query"] = echo
 	}
+	if expanded := r.ExpandedSchema(o); expanded != nil {
+		s.Properties["expanded"] = expanded
+	}
 	if o.Versioned {
 		s.Properties["boardVersion"] = &huma.Schema{
 			Type: huma.TypeInteger, Examples: []any{42}, Description: "Version of the board up to which the response is complete.",
@@ -67,7 +70,11 @@ func envelopeName(s *huma.Schema) string {
 	default:
 		kind += "Response"
 	}
-	return strings.TrimPrefix(data.Ref, op.SchemaPrefix) + kind
+	name := strings.TrimPrefix(data.Ref, op.SchemaPrefix) + kind
+	if has("expanded") {
+		return "Expandable" + name
+	}
+	return name
 }
 
 // component adds a schema to the shared schemas and returns a reference to it. It panics if the name
