@@ -118,16 +118,17 @@ func (p *Person) Joins(workspaceID string, role board.WorkspaceRole) *Person {
 
 // Response is the response to a request. Data and the fields after it come from a JSON body.
 type Response struct {
-	t       testing.TB
-	Status  int
-	Header  http.Header
-	Raw     []byte
-	whole   any // Raw, decoded
-	Data    any
-	Next    string
-	Version int64
-	Code    board.Code
-	Message string
+	t        testing.TB
+	Status   int
+	Header   http.Header
+	Raw      []byte
+	whole    any // Raw, decoded
+	Data     any
+	Expanded map[string]any
+	Next     string
+	Version  int64
+	Code     board.Code
+	Message  string
 }
 
 // Media returns the media type of the response.
@@ -259,6 +260,7 @@ func (p *Person) Do(r *http.Request) Response {
 	// Fields that are absent or have an unexpected type stay empty.
 	envelope, _ := a.whole.(map[string]any)
 	a.Data = envelope["data"]
+	a.Expanded, _ = envelope["expanded"].(map[string]any)
 	a.Next, _ = envelope["nextCursor"].(string)
 	version, _ := envelope["boardVersion"].(float64)
 	a.Version = int64(version)
