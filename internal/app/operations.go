@@ -149,6 +149,9 @@ func registerOrganizations(r *op.Registry) {
 		UpdateOrganization, op.Operator, op.Recent)
 }
 
+// templatesPromoted marks the operations for templates that only the pages used at first.
+var templatesPromoted = op.Promoted("2026-11-29")
+
 func registerBoards(r *op.Registry) {
 	r.In("Boards", "Lists of cards that people work on together.")
 	op.Query(r, "list_boards", "GET /boards",
@@ -196,11 +199,11 @@ func registerBoards(r *op.Registry) {
 			"If the template is large, a job creates the board.",
 		CreateBoardFromTemplate, boardOfJob, op.Creates)
 	op.Query(r, "get_board_template", "GET /board-templates/{templateId}",
-		"Get a template with the first cards of its lists.", GetBoardTemplate, op.Application)
+		"Get a template with the first cards of its lists.", GetBoardTemplate, op.NoTool, templatesPromoted)
 	op.Command(r, "delete_board_template", "DELETE /board-templates/{templateId}",
 		"Delete a template of a workspace. The caller must be an owner or admin of the workspace. Boards created "+
 			"from the template are kept.",
-		DeleteBoardTemplate, op.Application)
+		DeleteBoardTemplate, op.Admin, templatesPromoted)
 	op.Query(r, "list_board_members", "GET /boards/{boardId}/members",
 		"List the people who can see a board, with their roles.", ListBoardMembers)
 	op.Command(r, "share_board", "PUT /boards/{boardId}/members/{userId}",

@@ -11,13 +11,19 @@ import (
 	"cardwall/internal/rest"
 )
 
-// The operations for webhooks were part of the internal API at first. Programs that followed the
-// guide still use their earlier paths, which respond like the public ones and name them.
+// Some operations were part of the internal API at first. Programs that followed the guide, and pages of the
+// version before, still use their earlier paths, which respond like the public ones and name them.
 func TestPromotedOperationsKeepTheirEarlierPaths(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
 		w := newWorld(s)
 		var promoted []string
+		since := func(name string) string {
+			if strings.HasSuffix(name, "template") {
+				return "@1795910400" // 2026-11-29
+			}
+			return "@1795824000" // 2026-11-28
+		}
 		for _, o := range s.Registry.All() {
 			if o.Promoted.IsZero() {
 				continue
@@ -34,8 +40,8 @@ func TestPromotedOperationsKeepTheirEarlierPaths(t *testing.T) {
 				switch {
 				case a.Status != http.StatusOK:
 					t.Errorf("%s %s: got status %d, body %s; want 200", r.Method, r.URL.Path, a.Status, a.Raw)
-				case earlier && (deprecation != "@1795824000" || link != "<"+public+`>; rel="successor-version"`):
-					t.Errorf("%s: got Deprecation %q and Link %q, want 2026-11-28 and %s", r.URL.Path, deprecation, link, public)
+				case earlier && (deprecation != since(o.Name) || link != "<"+public+`>; rel="successor-version"`):
+					t.Errorf("%s: got Deprecation %q and Link %q, want %s and %s", r.URL.Path, deprecation, link, since(o.Name), public)
 				case !earlier && deprecation+link != "":
 					t.Errorf("%s: got Deprecation %q and Link %q, want none", r.URL.Path, deprecation, link)
 				}
@@ -43,7 +49,7 @@ func TestPromotedOperationsKeepTheirEarlierPaths(t *testing.T) {
 		}
 		slices.Sort(promoted)
 		want := []string{
-			"enable_webhook", "get_delivery", "get_delivery_quota", "get_webhook", "list_deliveries", "pause_webhook",
+			"delete_board_template", "enable_webhook", "get_board_template", "get_delivery", "get_delivery_quota", "get_webhook", "list_deliveries", "pause_webhook",
 			"redeliver", "redeliver_many", "rotate_webhook_secret", "test_webhook", "update_webhook",
 		}
 		if !slices.Equal(promoted, want) {

@@ -36,6 +36,7 @@ func toolNames(t *testing.T, a apptest.RPCResponse) (names []string) {
 // readByID are the operations that read a record that a tool lists. They are not tools.
 var readByID = []string{
 	"get_list", "get_label", "get_comment", "get_checklist", "get_status_update", "get_saved_filter", "get_activity", "get_card_by_number",
+	"get_board_template",
 }
 
 // Every public operation except batch and those for webhooks, uploads and records that tools list is a
@@ -101,7 +102,7 @@ func TestToolsThatOverwriteAreDestructive(t *testing.T) {
 	w := sqliteWorld(t, apptest.Options{})
 	destructive := []string{
 		"trash_board", "withdraw_invitation", "remove_board_member", "delete_checklist", "delete_checklist_item",
-		"delete_comment", "delete_attachment", "delete_label",
+		"delete_comment", "delete_attachment", "delete_label", "delete_board_template",
 		"delete_saved_filter", "clear_card_due", "update_board", "update_list", "update_card", "update_cards", "update_checklist",
 		"update_checklist_item", "update_label",
 		"update_saved_filter", "update_attachment", "edit_comment", "set_card_due", "set_card_labels", "set_card_assignees", "share_board",
