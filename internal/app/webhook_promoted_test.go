@@ -18,11 +18,11 @@ func TestPromotedOperationsKeepTheirEarlierPaths(t *testing.T) {
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
 		w := newWorld(s)
 		var promoted []string
-		since := func(name string) string {
+		since := func(name string) (deprecation, sunset string) {
 			if strings.HasSuffix(name, "template") {
-				return "@1795910400" // 2026-11-29
+				return "@1795910400", "Mon, 29 Nov 2027 00:00:00 GMT"
 			}
-			return "@1795824000" // 2026-11-28
+			return "@1795824000", "Sun, 28 Nov 2027 00:00:00 GMT"
 		}
 		for _, o := range s.Registry.All() {
 			if o.Promoted.IsZero() {
@@ -36,20 +36,23 @@ func TestPromotedOperationsKeepTheirEarlierPaths(t *testing.T) {
 					r.URL.Path = strings.Replace(r.URL.Path, rest.Prefix, rest.ApplicationPrefix, 1)
 				}
 				a := w.owner.Do(r)
-				deprecation, link := a.Header.Get("Deprecation"), a.Header.Get("Link")
+				deprecation, sunset, link := a.Header.Get("Deprecation"), a.Header.Get("Sunset"), a.Header.Get("Link")
+				wantDeprecation, wantSunset := since(o.Name)
 				switch {
 				case a.Status != http.StatusOK:
 					t.Errorf("%s %s: got status %d, body %s; want 200", r.Method, r.URL.Path, a.Status, a.Raw)
-				case earlier && (deprecation != since(o.Name) || link != "<"+public+`>; rel="successor-version"`):
-					t.Errorf("%s: got Deprecation %q and Link %q, want %s and %s", r.URL.Path, deprecation, link, since(o.Name), public)
-				case !earlier && deprecation+link != "":
-					t.Errorf("%s: got Deprecation %q and Link %q, want none", r.URL.Path, deprecation, link)
+				case earlier && (deprecation != wantDeprecation || sunset != wantSunset || link != "<"+public+`>; rel="successor-version"`):
+					t.Errorf("%s: got Deprecation %q, Sunset %q and Link %q, want %s, %s and %s", r.URL.Path, deprecation, sunset, link,
+						wantDeprecation, wantSunset, public)
+				case !earlier && deprecation+sunset+link != "":
+					t.Errorf("%s: got Deprecation %q, Sunset %q and Link %q, want none", r.URL.Path, deprecation, sunset, link)
 				}
 			}
 		}
 		slices.Sort(promoted)
 		want := []string{
-			"delete_board_template", "enable_webhook", "get_board_template", "get_delivery", "get_delivery_quota", "get_webhook", "list_deliveries", "pause_webhook",
+			"delete_board_template", "enable_webhook", "get_board_template",
+			"get_delivery", "get_delivery_quota", "get_webhook", "list_deliveries", "pause_webhook",
 			"redeliver", "redeliver_many", "rotate_webhook_secret", "test_webhook", "update_webhook",
 		}
 		if !slices.Equal(promoted, want) {

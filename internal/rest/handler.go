@@ -15,6 +15,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"cardwall"
 	"cardwall/internal/board"
 	"cardwall/internal/op"
 	"cardwall/internal/rest/docs"
@@ -114,7 +115,7 @@ func New(c Config) (http.Handler, error) {
 		secure: strings.HasPrefix(c.BaseURL, "https://"),
 	}
 	document := Document(c.Registry, c.Version)
-	page, err := docs.New(document, c.BaseURL)
+	page, err := docs.New(document, c.BaseURL, cardwall.Changelog)
 	if err != nil {
 		return nil, err
 	}

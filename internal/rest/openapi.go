@@ -265,22 +265,7 @@ func parameters(o *op.Operation) []*huma.Param {
 			})
 		}
 	}
-	if len(o.SelectableFields()) > 0 {
-		params = append(params, &huma.Param{
-			Name: op.FieldsParameter, In: string(op.InQuery),
-			Schema: &huma.Schema{Type: huma.TypeString, Examples: []any{"id"}},
-			Description: "The fields to return of the record, or of each record of a list, separated by commas. The response then lacks " +
-				"all other fields of data, although its schema requires them. Defaults to all fields.",
-		})
-	}
-	if names := o.Expandable(); len(names) > 0 {
-		params = append(params, &huma.Param{
-			Name: op.ExpandParameter, In: string(op.InQuery),
-			Schema: &huma.Schema{Type: huma.TypeString, Examples: []any{names[0]}},
-			Description: "Records to return in expanded, separated by commas: " + board.JoinValues(names) + ". If there are more than " +
-				strconv.Itoa(op.MaxExpanded) + ", the request fails with the reason expand_limit. Defaults to none.",
-		})
-	}
+	params = append(params, choices(o)...)
 	if o.Keyed() {
 		params = append(params, &huma.Param{
 			Name: "Idempotency-Key", In: "header", Schema: &huma.Schema{

@@ -4,9 +4,13 @@ import (
 	"maps"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
+
+	"cardwall/internal/board"
+	"cardwall/internal/op"
 )
 
 // shareParameters replaces each parameter that several operations have with a reference to a component, so
@@ -51,4 +55,25 @@ func operationsOf(doc *huma.OpenAPI) (out []*huma.Operation) {
 		}
 	}
 	return out
+}
+
+// choices describes the parameters with which a caller chooses what a response contains.
+func choices(o *op.Operation) (params []*huma.Param) {
+	if len(o.SelectableFields()) > 0 {
+		params = append(params, &huma.Param{
+			Name: op.FieldsParameter, In: string(op.InQuery),
+			Schema: &huma.Schema{Type: huma.TypeString, Examples: []any{"id"}},
+			Description: "The fields to return of the record, or of each record of a list, separated by commas. The response then lacks " +
+				"all other fields of data, although its schema requires them. Defaults to all fields.",
+		})
+	}
+	if names := o.Expandable(); len(names) > 0 {
+		params = append(params, &huma.Param{
+			Name: op.ExpandParameter, In: string(op.InQuery),
+			Schema: &huma.Schema{Type: huma.TypeString, Examples: []any{names[0]}},
+			Description: "Records to return in expanded, separated by commas: " + board.JoinValues(names) + ". If there are more than " +
+				strconv.Itoa(op.MaxExpanded) + ", the request fails with the reason expand_limit. Defaults to none.",
+		})
+	}
+	return params
 }

@@ -1,7 +1,7 @@
 // Package docs renders the reference page of the REST API from the OpenAPI
-// document, so that the page always matches the document.
+// document, so that the page always matches the document, and a page with the changelog.
 //
-// The page
+// The reference page
 //
 //   - describes every operation of the document, with its operationId as the
 //     anchor, and every component schema at #schema-<name>;
@@ -29,7 +29,7 @@ import (
 	"cardwall/internal/asset"
 )
 
-//go:embed page.tmpl parts.tmpl style.css docs.js icon.svg
+//go:embed page.tmpl changelog.tmpl parts.tmpl style.css docs.js icon.svg
 var files embed.FS
 
 // Policy is the Content-Security-Policy of the page. The handler sends it
@@ -37,13 +37,16 @@ var files embed.FS
 const Policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; " +
 	"connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'; require-trusted-types-for 'script'"
 
-// mount is the last segment of every path at which the page can be mounted. The
+// mount is the last segment of every path at which the reference page can be mounted. The
 // page refers to its assets as docs/<name>.
 const mount = "docs"
 
-// New returns the handler of the reference page and its assets. It serves the
-// page at any path that ends in /docs, and the assets below it. It can be
-// mounted at several such paths, with or without http.StripPrefix.
+// changes is the name of the page with the changelog, which is beside the assets.
+const changes = "changelog"
+
+// New returns the handler of the reference page, the changelog and their assets. It serves the
+// reference page at any path that ends in /docs, and the others below it. It can be
+// mounted at several such paths, with or without http.StripPrefix. The changelog is in Markdown.
 //
 // The base parameter is the server's own URL for the example requests, such as
 // https://cards.example.com. If base is empty, the requests use the document's first
@@ -51,7 +54,7 @@ const mount = "docs"
 // change. If rendering fails, the handler logs the error and responds with 500. New
 // returns an error if doc is nil. It also returns one if base is set but is not an http
 // or https URL, or has a user, query or fragment.
-func New(doc *huma.OpenAPI, base string) (http.Handler, error) {
+func New(doc *huma.OpenAPI, base, changelog string) (http.Handler, error) {
 	if doc == nil {
 		return nil, errors.New("docs: the OpenAPI document is nil")
 	}
@@ -63,7 +66,7 @@ func New(doc *huma.OpenAPI, base string) (http.Handler, error) {
 			return nil, fmt.Errorf("docs: base URL %q must be an http or https URL without a user, query or fragment", base)
 		}
 	}
-	build := sync.OnceValues(func() (*site, error) { return newSite(doc, base) })
+	build := sync.OnceValues(func() (*site, error) { return newSite(doc, base, changelog) })
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		s, err := build()
 		if err != nil {
@@ -75,9 +78,9 @@ func New(doc *huma.OpenAPI, base string) (http.Handler, error) {
 	}), nil
 }
 
-// newSite renders the page, and compresses the page and its assets.
-func newSite(doc *huma.OpenAPI, base string) (*site, error) {
-	s := &site{assets: map[string]*asset.Asset{}}
+// newSite renders the pages, and compresses them and their assets.
+func newSite(doc *huma.OpenAPI, base, changelog string) (*site, error) {
+	s := &site{pages: map[string]*asset.Asset{}, assets: map[string]*asset.Asset{}}
 	versions := map[string]string{}
 	for name, kind := range map[string]string{
 		"style.css": "text/css; charset=utf-8",
@@ -94,19 +97,21 @@ func newSite(doc *huma.OpenAPI, base string) (*site, error) {
 		}
 		s.assets[name], versions[name] = a, a.Hash
 	}
-	html, err := render(doc, base, versions)
+	html, err := render(doc, base, changelog, versions)
 	if err != nil {
 		return nil, err
 	}
-	if s.page, err = asset.New(html, "text/html; charset=utf-8"); err != nil {
-		return nil, fmt.Errorf("compress page: %w", err)
+	for name, body := range html {
+		if s.pages[name], err = asset.New(body, "text/html; charset=utf-8"); err != nil {
+			return nil, fmt.Errorf("compress page: %w", err)
+		}
 	}
 	return s, nil
 }
 
-// render renders the page from the JSON of the document, so that the page shows
+// render renders the pages from the JSON of the document, so that they show
 // exactly what clients get: with extensions, and without hidden properties.
-func render(doc *huma.OpenAPI, base string, versions map[string]string) ([]byte, error) {
+func render(doc *huma.OpenAPI, base, changelog string, versions map[string]string) (map[string][]byte, error) {
 	raw, err := json.Marshal(doc)
 	if err != nil {
 		return nil, fmt.Errorf("encode OpenAPI document: %w", err)
@@ -121,16 +126,18 @@ func render(doc *huma.OpenAPI, base string, versions map[string]string) ([]byte,
 	if err != nil {
 		return nil, err
 	}
-	v.Versions = versions
-	t, err := template.New("page").Funcs(template.FuncMap{"asset": func(name string) string {
-		return mount + "/" + name + "?v=" + versions[name]
-	}}).ParseFS(files, "page.tmpl", "parts.tmpl")
+	v.versions, v.folder = versions, mount+"/"
+	t, err := template.ParseFS(files, "page.tmpl", "changelog.tmpl", "parts.tmpl")
 	if err != nil {
 		return nil, fmt.Errorf("parse page template: %w", err)
 	}
-	var out bytes.Buffer
-	if err := t.ExecuteTemplate(&out, "page.tmpl", v); err != nil {
+	var page, log bytes.Buffer
+	if err := t.ExecuteTemplate(&page, "page.tmpl", v); err != nil {
 		return nil, fmt.Errorf("render page: %w", err)
 	}
-	return out.Bytes(), nil
+	v.folder, v.Intro = "", d.changelog(changelog)
+	if err := t.ExecuteTemplate(&log, "changelog.tmpl", v); err != nil {
+		return nil, fmt.Errorf("render changelog: %w", err)
+	}
+	return map[string][]byte{mount: page.Bytes(), changes: log.Bytes()}, nil
 }

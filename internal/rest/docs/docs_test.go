@@ -12,11 +12,14 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 )
 
-const testBase = "https://cards.example.com"
+const (
+	testBase      = "https://cards.example.com"
+	testChangelog = "# Changelog\n\nWhat changed.\n\n## v2\n\n### Added\n- `get_card` is *fast*. <script>alert(1)</script>\n"
+)
 
 func handler(t *testing.T, doc *huma.OpenAPI) http.Handler {
 	t.Helper()
-	h, err := New(doc, testBase+"/")
+	h, err := New(doc, testBase+"/", testChangelog)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -146,7 +149,7 @@ func TestETagAndGzip(t *testing.T) {
 	for path, kind := range map[string]string{
 		"/docs": "text/html; charset=utf-8", "/api/public/v1/docs": "text/html; charset=utf-8",
 		"/docs/style.css": "text/css; charset=utf-8", "/api/public/v1/docs/docs.js": "text/javascript; charset=utf-8",
-		"/docs/icon.svg": "image/svg+xml",
+		"/docs/icon.svg": "image/svg+xml", "/docs/changelog": "text/html; charset=utf-8",
 	} {
 		plain := get(t, h, path)
 		body, tag := text(t, plain), plain.Header.Get("ETag")
@@ -207,13 +210,25 @@ func TestOtherPathsAndMethods(t *testing.T) {
 	}
 }
 
+func TestChangelog(t *testing.T) {
+	h := handler(t, sampleDocument())
+	html := text(t, get(t, h, "/docs/changelog"))
+	wantContains(t, html, "<h1>Changelog</h1>", "<h2>v2</h2>", "<h3>Added</h3>",
+		`<a href="../docs#get_card"><code>get_card</code></a> is <em>fast</em>`,
+		"&lt;script&gt;alert(1)&lt;/script&gt;", `href="style.css?v=`, `<a class="brand" href="../docs#main">`)
+	wantContains(t, page(t, sampleDocument()), `<a href="docs/changelog">Changelog</a>`, `<a class="brand" href="#main">`)
+	if r := get(t, h, "/docs/changelog/"); r.StatusCode != http.StatusPermanentRedirect || r.Header.Get("Location") != "../changelog" {
+		t.Errorf("/docs/changelog/: got status %d, headers %v; want a redirect to ../changelog", r.StatusCode, r.Header)
+	}
+}
+
 func TestNewRefuses(t *testing.T) {
-	if _, err := New(nil, testBase); err == nil {
+	if _, err := New(nil, testBase, ""); err == nil {
 		t.Error("nil document: got no error, want one")
 	}
 	for _, base := range []string{"cards.example.com", "ftp://x", "https://x/?a=b", "https://u:p@x",
 		"javascript:alert(1)"} {
-		if _, err := New(sampleDocument(), base); err == nil {
+		if _, err := New(sampleDocument(), base, ""); err == nil {
 			t.Errorf("base URL %q: got no error, want one", base)
 		}
 	}
@@ -231,7 +246,7 @@ func TestDuplicateOperationNamesAreAnError(t *testing.T) {
 func BenchmarkRender(b *testing.B) {
 	doc := sampleDocument()
 	for b.Loop() {
-		if _, err := newSite(doc, testBase); err != nil {
+		if _, err := newSite(doc, testBase, testChangelog); err != nil {
 			b.Fatal(err)
 		}
 	}

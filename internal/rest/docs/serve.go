@@ -8,13 +8,12 @@ import (
 	"cardwall/internal/asset"
 )
 
-// site is the rendered page with its assets. It is immutable.
+// site is the rendered pages with their assets. It is immutable.
 type site struct {
-	page   *asset.Asset
-	assets map[string]*asset.Asset
+	pages, assets map[string]*asset.Asset
 }
 
-// ServeHTTP responds to GET and HEAD requests for the page and its assets. It
+// ServeHTTP responds to GET and HEAD requests for the pages and their assets. It
 // considers only the end of the path, so it works with and without
 // http.StripPrefix.
 func (s *site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -28,14 +27,18 @@ func (s *site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "The reference supports only GET and HEAD.", http.StatusMethodNotAllowed)
 		return
 	}
-	if strings.HasSuffix(r.URL.Path, "/") {
+	name := path.Base(r.URL.Path)
+	page, ok := s.pages[name]
+	if r.URL.Path == "" {
+		page, ok = s.pages[mount], true
+	}
+	if ok && strings.HasSuffix(r.URL.Path, "/") {
 		// With a trailing slash, the relative URLs of the assets would be wrong.
 		// The redirect is relative, so that it can never lead to another host.
-		h.Set("Location", "../"+mount)
+		h.Set("Location", "../"+name)
 		w.WriteHeader(http.StatusPermanentRedirect)
 		return
 	}
-	name := path.Base(r.URL.Path)
 	if a, ok := s.assets[name]; ok {
 		if r.URL.Query().Get("v") == a.Hash {
 			h.Set("Cache-Control", "public, max-age=31536000, immutable")
@@ -45,10 +48,10 @@ func (s *site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		a.ServeHTTP(w, r)
 		return
 	}
-	if name != mount && r.URL.Path != "" {
+	if !ok {
 		http.NotFound(w, r)
 		return
 	}
 	h.Set("Cache-Control", "no-cache")
-	s.page.ServeHTTP(w, r)
+	page.ServeHTTP(w, r)
 }

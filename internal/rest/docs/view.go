@@ -20,8 +20,24 @@ type view struct {
 	Groups                  []group
 	Schemas                 []schemaView
 	Count                   int
-	Versions                map[string]string
+
+	versions map[string]string // hashes of the assets
+	folder   string            // the path of the assets, relative to the page
 }
+
+// Reference returns the URL of the reference page.
+func (v *view) Reference() string {
+	if v.folder == "" {
+		return "../" + mount
+	}
+	return ""
+}
+
+// Changelog returns the URL of the changelog.
+func (v *view) Changelog() string { return v.folder + changes }
+
+// Asset returns the URL of an asset.
+func (v *view) Asset(name string) string { return v.folder + name + "?v=" + v.versions[name] }
 
 // AuthExample returns a curl command that works with any token.
 func (v *view) AuthExample() string {
