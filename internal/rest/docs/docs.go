@@ -1,5 +1,5 @@
 // Package docs renders the reference page of the REST API from the OpenAPI
-// document, so that the page always matches the document, and a page with the changelog.
+// document, so that the page always matches the document, and pages for the changelog and each error code.
 //
 // The reference page
 //
@@ -29,7 +29,7 @@ import (
 	"cardwall/internal/asset"
 )
 
-//go:embed page.tmpl changelog.tmpl parts.tmpl style.css docs.js icon.svg
+//go:embed page.tmpl article.tmpl errors.md parts.tmpl style.css docs.js icon.svg
 var files embed.FS
 
 // Policy is the Content-Security-Policy of the page. The handler sends it
@@ -41,12 +41,15 @@ const Policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src
 // page refers to its assets as docs/<name>.
 const mount = "docs"
 
-// changes is the name of the page with the changelog, which is beside the assets.
-const changes = "changelog"
+// The paths of further pages, below that of the reference page.
+const (
+	changes  = "changelog"
+	ofErrors = "errors/" // and the code of the error
+)
 
 // New returns the handler of the reference page, the changelog and their assets. It serves the
 // reference page at any path that ends in /docs, and the others below it. It can be
-// mounted at several such paths, with or without http.StripPrefix. The changelog is in Markdown.
+// mounted at several such paths. The changelog is in Markdown.
 //
 // The base parameter is the server's own URL for the example requests, such as
 // https://cards.example.com. If base is empty, the requests use the document's first
@@ -126,18 +129,41 @@ func render(doc *huma.OpenAPI, base, changelog string, versions map[string]strin
 	if err != nil {
 		return nil, err
 	}
-	v.versions, v.folder = versions, mount+"/"
-	t, err := template.ParseFS(files, "page.tmpl", "changelog.tmpl", "parts.tmpl")
+	t, err := template.ParseFS(files, "page.tmpl", "article.tmpl", "parts.tmpl")
 	if err != nil {
 		return nil, fmt.Errorf("parse page template: %w", err)
 	}
-	var page, log bytes.Buffer
-	if err := t.ExecuteTemplate(&page, "page.tmpl", v); err != nil {
-		return nil, fmt.Errorf("render page: %w", err)
+	guide, err := files.ReadFile("errors.md")
+	if err != nil {
+		return nil, fmt.Errorf("read the guide to errors: %w", err)
 	}
-	v.folder, v.Intro = "", d.changelog(changelog)
-	if err := t.ExecuteTemplate(&log, "changelog.tmpl", v); err != nil {
-		return nil, fmt.Errorf("render changelog: %w", err)
+	v.versions = versions
+	pages := map[string][]byte{}
+	add := func(name, file string, data any) {
+		var out bytes.Buffer
+		if e := t.ExecuteTemplate(&out, file, data); e != nil && err == nil {
+			err = fmt.Errorf("render page %s: %w", name, e)
+		}
+		pages[name] = out.Bytes()
 	}
-	return map[string][]byte{mount: page.Bytes(), changes: log.Bytes()}, nil
+	v.folder = mount + "/"
+	add("", "page.tmpl", v)
+	v.folder = ""
+	_, changelog, _ = strings.Cut(changelog, "\n") // without the title
+	add(changes, "article.tmpl", article{v, "Changelog", d.article(changelog, "../"+mount)})
+	v.folder = "../"
+	for code, text := range sections(string(guide)) {
+		add(ofErrors+code, "article.tmpl", article{v, code, d.article(text, "../../"+mount)})
+	}
+	return pages, err
+}
+
+// sections returns the text below each heading of the second level.
+func sections(markdown string) map[string]string {
+	out := map[string]string{}
+	for _, part := range strings.Split("\n"+markdown, "\n## ")[1:] {
+		title, text, _ := strings.Cut(part, "\n")
+		out[title] = text
+	}
+	return out
 }

@@ -150,6 +150,7 @@ func TestETagAndGzip(t *testing.T) {
 		"/docs": "text/html; charset=utf-8", "/api/public/v1/docs": "text/html; charset=utf-8",
 		"/docs/style.css": "text/css; charset=utf-8", "/api/public/v1/docs/docs.js": "text/javascript; charset=utf-8",
 		"/docs/icon.svg": "image/svg+xml", "/docs/changelog": "text/html; charset=utf-8",
+		"/api/public/v1/docs/errors/not_found": "text/html; charset=utf-8",
 	} {
 		plain := get(t, h, path)
 		body, tag := text(t, plain), plain.Header.Get("ETag")
@@ -219,6 +220,18 @@ func TestChangelog(t *testing.T) {
 	wantContains(t, page(t, sampleDocument()), `<a href="docs/changelog">Changelog</a>`, `<a class="brand" href="#main">`)
 	if r := get(t, h, "/docs/changelog/"); r.StatusCode != http.StatusPermanentRedirect || r.Header.Get("Location") != "../changelog" {
 		t.Errorf("/docs/changelog/: got status %d, headers %v; want a redirect to ../changelog", r.StatusCode, r.Header)
+	}
+}
+
+func TestErrorPages(t *testing.T) {
+	h := handler(t, sampleDocument())
+	html := text(t, get(t, h, "/docs/errors/not_found"))
+	wantContains(t, html, "<h1>not_found</h1>", `href="../style.css?v=`, `<a class="brand" href="../../docs#main">`, `href="../changelog"`)
+	wantContains(t, page(t, sampleDocument()), `<a href="docs/errors/not_found"><code>not_found</code></a>`)
+	for _, path := range []string{"/docs/errors", "/docs/errors/nothing", "/docs/not_found", "/errors/not_found"} {
+		if r := get(t, h, path); r.StatusCode != http.StatusNotFound {
+			t.Errorf("%s: got status %d, want 404", path, r.StatusCode)
+		}
 	}
 }
 

@@ -61,15 +61,13 @@ func (d *document) markdown(source string, top int) []node {
 	return r.children(commonMark.Parse(lines.NewReader(r.source)))
 }
 
-// changelog parses the changelog without its title, which the page has. Code that names an operation or a schema
-// links to it.
-func (d *document) changelog(source string) []node {
+// article parses the text of a page. Code that names an operation or a schema links to the reference page.
+func (d *document) article(source, reference string) []node {
 	above := document{anchors: map[string]string{}}
 	for name, anchor := range d.anchors {
-		above.anchors[name] = "../" + mount + anchor
+		above.anchors[name] = reference + anchor
 	}
-	_, text, _ := strings.Cut(source, "\n")
-	return above.markdown(text, 2)
+	return above.markdown(source, 2)
 }
 
 // converter converts the syntax tree of one description.

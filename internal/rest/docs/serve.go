@@ -14,8 +14,7 @@ type site struct {
 }
 
 // ServeHTTP responds to GET and HEAD requests for the pages and their assets. It
-// considers only the end of the path, so it works with and without
-// http.StripPrefix.
+// considers only the part of the path from the first /docs on.
 func (s *site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h := w.Header()
 	if h.Get("Content-Security-Policy") == "" {
@@ -27,15 +26,18 @@ func (s *site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "The reference supports only GET and HEAD.", http.StatusMethodNotAllowed)
 		return
 	}
-	name := path.Base(r.URL.Path)
-	page, ok := s.pages[name]
-	if r.URL.Path == "" {
-		page, ok = s.pages[mount], true
+	address := strings.TrimSuffix(r.URL.Path, "/")
+	_, name, below := strings.Cut(address+"/", "/"+mount+"/")
+	name = strings.TrimSuffix(name, "/")
+	if !below {
+		http.NotFound(w, r)
+		return
 	}
-	if ok && strings.HasSuffix(r.URL.Path, "/") {
+	page, ok := s.pages[name]
+	if ok && address != r.URL.Path {
 		// With a trailing slash, the relative URLs of the assets would be wrong.
 		// The redirect is relative, so that it can never lead to another host.
-		h.Set("Location", "../"+name)
+		h.Set("Location", "../"+path.Base(address))
 		w.WriteHeader(http.StatusPermanentRedirect)
 		return
 	}

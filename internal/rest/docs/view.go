@@ -25,16 +25,26 @@ type view struct {
 	folder   string            // the path of the assets, relative to the page
 }
 
-// Reference returns the URL of the reference page.
+// article is the data of a page with a text.
+type article struct {
+	*view
+	Name string
+	Text []node
+}
+
+// Reference returns the URL of the reference page, or "" if this is the reference page.
 func (v *view) Reference() string {
-	if v.folder == "" {
-		return "../" + mount
+	if v.folder == mount+"/" {
+		return ""
 	}
-	return ""
+	return v.folder + "../" + mount
 }
 
 // Changelog returns the URL of the changelog.
 func (v *view) Changelog() string { return v.folder + changes }
+
+// Guide returns the URL of the page about an error code.
+func (v *view) Guide(code string) string { return v.folder + ofErrors + code }
 
 // Asset returns the URL of an asset.
 func (v *view) Asset(name string) string { return v.folder + name + "?v=" + v.versions[name] }
