@@ -21,6 +21,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/url"
+	"regexp"
 	"strings"
 	"sync"
 
@@ -150,6 +151,7 @@ func render(doc *huma.OpenAPI, base, changelog string, versions map[string]strin
 	add("", "page.tmpl", v)
 	v.folder = ""
 	_, changelog, _ = strings.Cut(changelog, "\n") // without the title
+	changelog = versionHeading.ReplaceAllString(changelog, "## $1")
 	add(changes, "article.tmpl", article{v, "Changelog", d.article(changelog, "../"+mount)})
 	v.folder = "../"
 	for code, text := range sections(string(guide)) {
@@ -157,6 +159,9 @@ func render(doc *huma.OpenAPI, base, changelog string, versions map[string]strin
 	}
 	return pages, err
 }
+
+// versionHeading is the start of a heading such as ## [v0.2.0] - 2026-11-23.
+var versionHeading = regexp.MustCompile(`(?m)^## \[(.+?)\]`)
 
 // sections returns the text below each heading of the second level.
 func sections(markdown string) map[string]string {

@@ -14,7 +14,7 @@ import (
 
 const (
 	testBase      = "https://cards.example.com"
-	testChangelog = "# Changelog\n\nWhat changed.\n\n## v2\n\n### Added\n- `get_card` is *fast*. <script>alert(1)</script>\n"
+	testChangelog = "# Changelog\n\nWhat changed.\n\n## [v2] - 2026-11-23\n\n### Added\n- `get_card` is *fast*. <script>alert(1)</script>\n"
 )
 
 func handler(t *testing.T, doc *huma.OpenAPI) http.Handler {
@@ -214,7 +214,7 @@ func TestOtherPathsAndMethods(t *testing.T) {
 func TestChangelog(t *testing.T) {
 	h := handler(t, sampleDocument())
 	html := text(t, get(t, h, "/docs/changelog"))
-	wantContains(t, html, "<h1>Changelog</h1>", "<h2>v2</h2>", "<h3>Added</h3>",
+	wantContains(t, html, "<h1>Changelog</h1>", "<h2>v2 - 2026-11-23</h2>", "<h3>Added</h3>",
 		`<a href="../docs#get_card"><code>get_card</code></a> is <em>fast</em>`,
 		"&lt;script&gt;alert(1)&lt;/script&gt;", `href="style.css?v=`, `<a class="brand" href="../docs#main">`)
 	wantContains(t, page(t, sampleDocument()), `<a href="docs/changelog">Changelog</a>`, `<a class="brand" href="#main">`)
