@@ -123,8 +123,10 @@ func New(c Config) (http.Handler, error) {
 		h.mux.Handle("GET "+at, page)
 		h.mux.Handle("GET "+at+"/", page)
 	}
-	h.serveDocument(Prefix, document)
-	h.serveDocument(ApplicationPrefix, ApplicationDocument(c.Registry, c.Version))
+	h.serveDocument(Prefix+"/openapi.json", func() ([]byte, error) { return Encode(document) })
+	h.serveDocument(Prefix+"/postman.json", func() ([]byte, error) { return Postman(c.Registry, c.Version, c.BaseURL) })
+	application := ApplicationDocument(c.Registry, c.Version)
+	h.serveDocument(ApplicationPrefix+"/openapi.json", func() ([]byte, error) { return Encode(application) })
 	for route, own := range c.Handlers {
 		h.mux.Handle(route, own)
 	}

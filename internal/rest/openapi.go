@@ -187,17 +187,17 @@ func Encode(doc *huma.OpenAPI) ([]byte, error) {
 	return append(v, '\n'), nil
 }
 
-// serveDocument serves an OpenAPI document without authentication. It encodes the
-// document on the first request.
-func (h *handler) serveDocument(prefix string, document *huma.OpenAPI) {
+// serveDocument serves a description of the API without authentication. It encodes the
+// description on the first request.
+func (h *handler) serveDocument(path string, write func() ([]byte, error)) {
 	encode := sync.OnceValues(func() (*asset.Asset, error) {
-		body, err := Encode(document)
+		body, err := write()
 		if err != nil {
 			return nil, err
 		}
 		return asset.New(body, op.JSON)
 	})
-	h.mux.HandleFunc("GET "+prefix+"/openapi.json", func(w http.ResponseWriter, r *http.Request) {
+	h.mux.HandleFunc("GET "+path, func(w http.ResponseWriter, r *http.Request) {
 		session.SetRate(w.Header(), h.Gate.AnonymousRate(r))
 		encoded, err := encode()
 		if err != nil {
