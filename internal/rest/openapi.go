@@ -181,7 +181,7 @@ func Encode(doc *huma.OpenAPI) ([]byte, error) {
 		return nil, fmt.Errorf("encode the OpenAPI document: %w", err)
 	}
 	v := jsontext.Value(b)
-	if err := v.Indent(jsontext.WithIndent("  ")); err != nil {
+	if err := v.Indent(jsontext.WithIndent(" ")); err != nil { // many tools read JSON as YAML, which has no tabs
 		return nil, fmt.Errorf("indent the OpenAPI document: %w", err)
 	}
 	return append(v, '\n'), nil
