@@ -53,11 +53,5 @@ func CreateCards(ctx context.Context, tx *store.Tx, in CreateCardsInput) (Create
 
 // within adds the place in the input to an error for the caller.
 func within(err error, place string) error {
-	f, ok := board.AsFault(board.Within(place, err))
-	if !ok {
-		return err
-	}
-	there := *f
-	there.Message = place + ": " + f.Message
-	return &there
+	return board.Placed(place, place, err)
 }

@@ -73,8 +73,8 @@ func (out *Expanded) add(ctx context.Context, v *store.View, name string, cardID
 
 func tooManyExpanded() error {
 	most := "at most " + strconv.Itoa(op.MaxExpanded) + " records"
-	f := board.Invalid("expand returns %s. Request fewer cards with limit, or list the records of each card.", most)
-	f.Details = []board.Detail{{Field: op.ExpandParameter, Rule: board.RuleValue, Allowed: most}}
+	f := board.Invalid("expand returns %s. Request fewer cards with limit, or list the records of each card.", most).
+		Allows(op.ExpandParameter, board.RuleValue, most)
 	f.Reason = board.ReasonExpandLimit
 	return f
 }

@@ -100,7 +100,11 @@ func TestExpandedActivityOfAMovedCard(t *testing.T) {
 		card := w.owner.Must("create_card", fields{"listId": list, "title": "Surprise"}).ID()
 		w.owner.Must("move_card_to_board", fields{"cardId": card, "listId": w.list})
 		a := w.owner.Must("get_card", fields{"cardId": card, "expand": "activity"})
-		for _, e := range a.Expanded["activity"].([]any) {
+		entries := a.Expanded["activity"].([]any)
+		if len(entries) == 0 {
+			t.Error("got no entry of the present board")
+		}
+		for _, e := range entries {
 			if e.(map[string]any)["boardId"] != w.board {
 				t.Errorf("got the entry %v of another board", e)
 			}

@@ -178,8 +178,12 @@ func (f *Fault) In(field string, rule FieldRule) *Fault {
 
 // InvalidValue returns an error for a field whose value is not allowed. Allowed completes the phrase "must be".
 func InvalidValue(field, allowed string) *Fault {
-	f := Invalid("%s must be %s.", field, allowed)
-	f.Details = []Detail{{Field: field, Rule: RuleValue, Allowed: allowed}}
+	return Invalid("%s must be %s.", field, allowed).Allows(field, RuleValue, allowed)
+}
+
+// Allows is like In, and also says what is allowed. It returns f.
+func (f *Fault) Allows(field string, rule FieldRule, allowed string) *Fault {
+	f.Details = append(f.Details, Detail{Field: field, Rule: rule, Allowed: allowed})
 	return f
 }
 
@@ -196,6 +200,17 @@ func Within(object string, err error) error {
 		inside.Details[i].Field = object + "." + inside.Details[i].Field
 	}
 	return &inside
+}
+
+// Placed is like Within, and also begins the message with the place of the object in the input.
+func Placed(place, object string, err error) error {
+	f, ok := AsFault(Within(object, err))
+	if !ok {
+		return err
+	}
+	there := *f
+	there.Message = place + ": " + f.Message
+	return &there
 }
 
 // JoinValues joins values for a message: "a, b, c".

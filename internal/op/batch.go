@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
-	"slices"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -127,17 +126,8 @@ func (in *BatchInput) refused() error {
 
 // inBatch adds the index of an operation to its error.
 func inBatch(i int, err error) error {
-	f, ok := board.AsFault(err)
-	if !ok {
-		return err
-	}
-	there := *f
-	there.Message = fmt.Sprintf("operations[%d]: %s", i, f.Message)
-	there.Details = slices.Clone(f.Details)
-	for d := range there.Details {
-		there.Details[d].Field = fmt.Sprintf("operations[%d].input.%s", i, f.Details[d].Field)
-	}
-	return &there
+	place := fmt.Sprintf("operations[%d]", i)
+	return board.Placed(place, place+".input", err)
 }
 
 // all performs the operations in the transaction, and stores their responses for the idempotency key.

@@ -172,11 +172,11 @@ func (e *Engine) do(ctx context.Context, c Call) (Response, error) {
 	if err := c.checkConditional(); err != nil {
 		return Response{}, err
 	}
-	selected, err := c.takeNames(FieldsParameter, c.Operation.SelectableFields())
+	selected, err := c.takeNames(FieldsParameter, (*Operation).SelectableFields)
 	if err != nil {
 		return Response{}, err
 	}
-	if c.expand, err = c.takeNames(ExpandParameter, c.Operation.Expandable()); err != nil {
+	if c.expand, err = c.takeNames(ExpandParameter, (*Operation).Expandable); err != nil {
 		return Response{}, err
 	}
 	c.Arguments.Body = canonical(c.Arguments.Body)

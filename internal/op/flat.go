@@ -131,9 +131,8 @@ func unknownFault(name, noun, operation string, allowed []string) error {
 		return board.Invalid("%s is not a %s of %s, which takes none.", name, noun, operation).In(name, board.RuleUnknown)
 	}
 	names := strings.Join(allowed, ", ")
-	f := board.Invalid("%s is not a %s of %s. Allowed %ss are %s.", name, noun, operation, noun, names)
-	f.Details = []board.Detail{{Field: name, Rule: board.RuleUnknown, Allowed: names}}
-	return f
+	return board.Invalid("%s is not a %s of %s. Allowed %ss are %s.", name, noun, operation, noun, names).
+		Allows(name, board.RuleUnknown, names)
 }
 
 // fieldsOf splits a strict JSON object into its fields. It treats empty input as

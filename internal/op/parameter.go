@@ -1,7 +1,6 @@
 package op
 
 import (
-	"fmt"
 	"math"
 	"strconv"
 	"strings"
@@ -64,9 +63,7 @@ func (f Field) kind() string {
 
 // wrongKind returns the fault for a value of the wrong kind.
 func (f Field) wrongKind(v any) error {
-	fault := board.InvalidValue(f.Name, f.kind())
-	fault.Message = fmt.Sprintf("%s must be %s, but is %s.", f.Name, f.kind(), kindOf(v))
-	return fault
+	return board.Invalid("%s must be %s, but is %s.", f.Name, f.kind(), kindOf(v)).Allows(f.Name, board.RuleValue, f.kind())
 }
 
 // kindOf names the kind of a JSON value.

@@ -267,14 +267,8 @@ func register[I, O any](r *Registry, name, route, text string, scope board.Scope
 	if o.Output != reflect.TypeFor[Document]() {
 		r.schemaOf(o.Output)
 	}
-	if o.Written != nil {
-		r.schemaOf(o.Written)
-	}
-	if o.Expanded != nil {
-		r.schemaOf(o.Expanded)
-	}
-	if o.Echo != nil {
-		r.schemaOf(o.Echo)
+	for _, t := range []reflect.Type{o.Written, o.Expanded, o.Echo} {
+		r.schemaIf(t)
 	}
 	r.link(o)
 	r.all = append(r.all, o)
@@ -343,28 +337,21 @@ func (r *Registry) allowNull(s *huma.Schema, t reflect.Type) {
 
 // EchoSchema returns the schema of the parsed query in an operation's responses, or
 // nil if they do not include it.
-func (r *Registry) EchoSchema(o *Operation) *huma.Schema {
-	if o.Echo == nil {
-		return nil
-	}
-	return r.schemaOf(o.Echo)
-}
+func (r *Registry) EchoSchema(o *Operation) *huma.Schema { return r.schemaIf(o.Echo) }
 
 // ExpandedSchema returns the schema of the additional records of a response, or nil if there are none.
-func (r *Registry) ExpandedSchema(o *Operation) *huma.Schema {
-	if o.Expanded == nil {
+func (r *Registry) ExpandedSchema(o *Operation) *huma.Schema { return r.schemaIf(o.Expanded) }
+
+// schemaIf returns the schema of a type, or nil for no type.
+func (r *Registry) schemaIf(t reflect.Type) *huma.Schema {
+	if t == nil {
 		return nil
 	}
-	return r.schemaOf(o.Expanded)
+	return r.schemaOf(t)
 }
 
 // WrittenSchema returns the schema of the document that a stream writes, or nil if its members are not described.
-func (r *Registry) WrittenSchema(o *Operation) *huma.Schema {
-	if o.Written == nil {
-		return nil
-	}
-	return r.schemaOf(o.Written)
-}
+func (r *Registry) WrittenSchema(o *Operation) *huma.Schema { return r.schemaIf(o.Written) }
 
 // Schema returns the schema of an operation's data.
 func (r *Registry) Schema(o *Operation) *huma.Schema {

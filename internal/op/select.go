@@ -39,26 +39,29 @@ func fieldNames(t reflect.Type) (names []string) {
 
 // takeNames removes a parameter from the arguments, and returns the names in it. It returns an error unless all
 // of them are allowed.
-func (c *Call) takeNames(parameter string, allowed []string) ([]string, error) {
+func (c *Call) takeNames(parameter string, names func(*Operation) []string) ([]string, error) {
 	given, ok := c.Arguments.Query[parameter]
-	if !ok || len(allowed) == 0 {
-		return nil, nil // if there is a value, the input refuses it
+	if !ok {
+		return nil, nil
+	}
+	allowed := names(c.Operation)
+	if len(allowed) == 0 {
+		return nil, nil // the input refuses the parameter
 	}
 	if len(given) > 1 {
 		return nil, board.Invalid("%s is given more than once.", parameter).In(parameter, board.RuleValue)
 	}
-	names := strings.Split(given[0], ",")
-	for i, name := range names {
-		if names[i] = strings.TrimSpace(name); !slices.Contains(allowed, names[i]) {
+	chosen := strings.Split(given[0], ",")
+	for i, name := range chosen {
+		if chosen[i] = strings.TrimSpace(name); !slices.Contains(allowed, chosen[i]) {
 			all := strings.Join(allowed, ", ")
-			f := board.Invalid("%s takes %s, separated by commas; value %d is not one of these.", parameter, all, i+1)
-			f.Details = []board.Detail{{Field: parameter, Rule: board.RuleValue, Allowed: all}}
-			return nil, f
+			return nil, board.Invalid("%s takes %s, separated by commas; value %d is not one of these.", parameter, all, i+1).
+				Allows(parameter, board.RuleValue, all)
 		}
 	}
 	c.Arguments.Query = maps.Clone(c.Arguments.Query)
 	delete(c.Arguments.Query, parameter)
-	return names, nil
+	return chosen, nil
 }
 
 // selectFields returns a response with only the given fields of the record or the records in it.

@@ -149,9 +149,7 @@ type params struct {
 // fail records the first error. Allowed describes the values that param takes, and may be empty.
 func (p *params) fail(param, allowed, format string, args ...any) {
 	if p.err == nil {
-		fault := board.Invalid(format, args...)
-		fault.Details = []board.Detail{{Field: param, Rule: board.RuleValue, Allowed: allowed}}
-		p.err = fault
+		p.err = board.Invalid(format, args...).Allows(param, board.RuleValue, allowed)
 	}
 }
 

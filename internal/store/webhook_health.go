@@ -22,12 +22,7 @@ func (v *View) WebhookHealth(ctx context.Context, webhookID string) (board.Webho
 			var (
 				id  string
 				log []byte
-				all []struct {
-					At         board.Instant `json:"at"`
-					Duration   int64         `json:"durationMs"`
-					HTTPStatus *int          `json:"httpStatus"`
-					Outcome    string        `json:"outcome"`
-				}
+				all []board.DeliveryAttempt
 			)
 			if err := rows.Scan(&id, &oldest, &log); err != nil {
 				return err
@@ -36,8 +31,7 @@ func (v *View) WebhookHealth(ctx context.Context, webhookID string) (board.Webho
 				return fmt.Errorf("decode log of %s: %w", id, err)
 			}
 			for _, a := range all {
-				attempts = append(attempts, board.LoggedAttempt{DeliveryID: id, DeliveryAttempt: board.DeliveryAttempt{
-					At: a.At, Duration: a.Duration, HTTPStatus: a.HTTPStatus, Outcome: a.Outcome}})
+				attempts = append(attempts, board.LoggedAttempt{DeliveryID: id, DeliveryAttempt: a})
 			}
 			deliveries++
 			return nil
