@@ -8,6 +8,7 @@ import (
 
 	"cardwall/internal/board"
 	"cardwall/internal/store"
+	"cardwall/internal/store/search"
 )
 
 // boardChecks returns the checks that compare the counters of boards and cards, and other
@@ -88,9 +89,8 @@ func boardChecks() []check {
 	}
 }
 
-// visibleCards counts the cards of the board b, except those in a list that a job is
-// still writing.
-const visibleCards = "(SELECT count(*) FROM cards c WHERE c.board_id = b.id AND c.list_id NOT IN (SELECT list_id FROM job_lists))"
+// visibleCards counts the cards of the board b, except those in hidden lists.
+const visibleCards = "(SELECT count(*) FROM cards c JOIN lists l ON l.id = c.list_id WHERE c.board_id = b.id AND " + search.ShownList + ")"
 
 // missingFormerMembers selects the deleted accounts (those without an email address) that
 // are assigned to cards of a workspace but are missing from its former members.

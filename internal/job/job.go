@@ -442,7 +442,8 @@ func (e *Engine) sweep(ctx context.Context) time.Duration {
 		}
 		if id != "" {
 			more = true
-			return tx.PurgeHiddenList(ctx, id, cardsPurged)
+			_, err = tx.PurgeHiddenList(ctx, id, cardsPurged)
+			return err
 		}
 		n, err := tx.PurgeJobParts(ctx, "", partsPurged)
 		more = n > 0

@@ -61,7 +61,7 @@ func attachmentTexts(a board.Attachment) []string {
 // caller has the capability on its board.
 func (v *View) Attachment(ctx context.Context, id string, need board.Capability) (board.Attachment, error) {
 	var s attachmentScan
-	if err := v.authorized(ctx, need, attachmentLoad, id, s.dest()...); err != nil {
+	if err := v.authorized(ctx, need, attachmentLoad+" AND "+shownCard, id, s.dest()...); err != nil {
 		return board.Attachment{}, err
 	}
 	if s.removedAt != nil {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"cardwall/internal/board"
+	"cardwall/internal/store/search"
 )
 
 const (
@@ -229,8 +230,7 @@ func (tx *Tx) RemoveBoardMember(ctx context.Context, boardID, userID string) err
 }
 
 // UnassignFromBoard removes a person from the assignees of all cards of a board. It
-// returns the ids of these cards, both open and archived, except cards in a list that a
-// job has not yet made visible.
+// returns the ids of these cards, both open and archived, except cards in hidden lists.
 func (tx *Tx) UnassignFromBoard(ctx context.Context, boardID, userID string) ([]string, error) {
 	var cards []string
 	err := tx.each(ctx, "SELECT k.card_id FROM card_assignees k JOIN cards c ON c.id = k.card_id WHERE k.user_id = $1 "+
@@ -254,9 +254,8 @@ type AssignedBoard struct {
 	Cards           int
 }
 
-// shownCard is an SQL condition that is true if the card c is not in the hidden list of a
-// job.
-const shownCard = "c.list_id NOT IN (SELECT list_id FROM job_lists)"
+// shownCard is an SQL condition that is true if the card c is not in a hidden list.
+const shownCard = "EXISTS (SELECT 1 FROM lists l WHERE l.id = c.list_id AND " + search.ShownList + ")"
 
 // AssignedBoards returns the boards on which cards are assigned to a person, ordered by
 // id. WorkspaceOrBoardID is the id of a workspace, for all of its boards, or of a

@@ -27,7 +27,7 @@ type NumberedCard struct{ ID, Title, BoardName string }
 func (v *View) CardsNumbered(ctx context.Context, boardID string, number, limit int) (out []NumberedCard, err error) {
 	var a sqldb.Args
 	text := "SELECT c.id, c.title, h.name FROM cards c JOIN boards h ON h.id = c.board_id WHERE c.number = " + a.Add(number) +
-		" AND c.board_id "
+		" AND " + shownCard + " AND c.board_id "
 	if boardID != "" {
 		text += "= " + a.Add(boardID)
 	} else {

@@ -47,7 +47,7 @@ func (v *View) Comment(ctx context.Context, id string, need board.Capability) (b
 // CommentText returns the text of a comment.
 func (v *View) CommentText(ctx context.Context, id string) (string, error) {
 	var s commentScan
-	err := v.authorized(ctx, board.View, commentLoad, id, s.dest()...)
+	err := v.authorized(ctx, board.View, commentLoad+" AND "+shownCard, id, s.dest()...)
 	return s.comment.Text, err
 }
 

@@ -39,16 +39,8 @@ func (p ListPart) Bytes() board.Bytes {
 // InsertHiddenList writes the list of a job at a position on a loaded board. The list is
 // hidden until RevealJobList.
 func (tx *Tx) InsertHiddenList(ctx context.Context, jobID string, l *board.List, at board.Position) error {
-	p, err := tx.findPosition(ctx, listSiblings(), l.BoardID, "", "", at)
-	if err != nil {
+	if err := tx.insertArchivedList(ctx, l, at); err != nil {
 		return err
-	}
-	l.Rank, l.CreatedAt, l.UpdatedAt = p.rank, tx.now, tx.now
-	tx.storedRecord(l.ID, l.BoardID, l.Name)
-	if err := tx.exec(ctx, `INSERT INTO lists (id, board_id, name, rank, wip_limit, wip_mode, archived_at, created_at, updated_at)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $7, $7)`,
-		l.ID, l.BoardID, l.Name, l.Rank, l.WIPLimit, string(l.WIPMode), int64(tx.now)); err != nil {
-		return fmt.Errorf("insert list: %w", err)
 	}
 	return tx.exec(ctx, "INSERT INTO job_lists (list_id, job_id, board_id) VALUES ($1, $2, $3)", l.ID, jobID, l.BoardID)
 }
@@ -358,37 +350,4 @@ func (tx *Tx) EndJobList(ctx context.Context, jobID string, complete bool) error
 func (v *View) AbandonedList(ctx context.Context) (id string, err error) {
 	_, err = v.one(ctx, "SELECT l.list_id FROM job_lists l JOIN jobs j ON j.id = l.job_id WHERE j.ended_at IS NOT NULL LIMIT 1", nil, &id)
 	return id, err
-}
-
-// PurgeHiddenList deletes at most limit cards of a hidden list or, if it has no cards,
-// the list itself. The caller calls it in one transaction after another until
-// AbandonedList no longer returns the list.
-func (tx *Tx) PurgeHiddenList(ctx context.Context, listID string, limit int) error {
-	var boardID, name string
-	found, err := tx.one(ctx, "SELECT jl.board_id, l.name FROM job_lists jl JOIN lists l ON l.id = jl.list_id WHERE jl.list_id = $1",
-		[]any{listID}, &boardID, &name)
-	if err != nil || !found {
-		return err
-	}
-	if err := tx.loadJobBoard(ctx, boardID); err != nil {
-		return err
-	}
-	cards, err := tx.texts(ctx, "SELECT id FROM cards WHERE list_id = $1 ORDER BY id LIMIT $2", listID, limit)
-	if err != nil {
-		return err
-	}
-	if len(cards) == 0 {
-		tx.grow(boardID, -sizeOf(name), 0)
-		if err := tx.exec(ctx, "DELETE FROM reranks WHERE parent_id = $1", listID); err != nil {
-			return err
-		}
-		return tx.exec(ctx, "DELETE FROM lists WHERE id = $1", listID)
-	}
-	var n int64
-	last := cards[len(cards)-1]
-	if _, err := tx.one(ctx, "SELECT "+cardBytes("c.list_id = $1 AND c.id <= $2"), []any{listID, last}, &n); err != nil {
-		return err
-	}
-	tx.grow(boardID, -n, 0)
-	return tx.exec(ctx, "DELETE FROM cards WHERE list_id = $1 AND id <= $2", listID, last)
 }

@@ -111,6 +111,22 @@ func (tx *Tx) InsertList(ctx context.Context, l *board.List, at board.Position) 
 	return p.after, nil
 }
 
+// insertArchivedList writes a new list that is archived, at a position on a loaded board.
+func (tx *Tx) insertArchivedList(ctx context.Context, l *board.List, at board.Position) error {
+	p, err := tx.findPosition(ctx, listSiblings(), l.BoardID, "", "", at)
+	if err != nil {
+		return err
+	}
+	l.Rank, l.CreatedAt, l.UpdatedAt = p.rank, tx.now, tx.now
+	tx.storedRecord(l.ID, l.BoardID, l.Name)
+	if err := tx.exec(ctx, `INSERT INTO lists (id, board_id, name, rank, wip_limit, wip_mode, archived_at, created_at, updated_at)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $7, $7)`,
+		l.ID, l.BoardID, l.Name, l.Rank, l.WIPLimit, string(l.WIPMode), int64(tx.now)); err != nil {
+		return fmt.Errorf("insert list: %w", err)
+	}
+	return nil
+}
+
 // PlaceList moves a list to a position on its board.
 func (tx *Tx) PlaceList(ctx context.Context, l *board.List, at board.Position) (Placement, error) {
 	p, rank, err := tx.place(ctx, listSiblings(), row{l.ID, l.BoardID, l.Rank}, l.BoardID, at)

@@ -134,7 +134,7 @@ type RuleState struct {
 func (tx *Tx) RuleState(ctx context.Context, ruleID, key, cardID string, since board.Instant) (s RuleState, err error) {
 	var off string
 	found, err := tx.one(ctx, `SELECT r.off, r.since, EXISTS (SELECT 1 FROM rule_runs x WHERE x.rule_id = r.id AND x.event = $2),
-		EXISTS (SELECT 1 FROM cards c WHERE c.id = $3 AND c.board_id = r.board_id),
+		EXISTS (SELECT 1 FROM cards c WHERE c.id = $3 AND c.board_id = r.board_id AND `+shownCard+`),
 		(SELECT count(*) FROM rule_runs y WHERE y.card_id = $3 AND y.at > $4), o.plan
 		FROM rules r JOIN boards b ON b.id = r.board_id JOIN workspaces w ON w.id = b.workspace_id
 		JOIN organizations o ON o.id = w.organization_id WHERE r.id = $1`,

@@ -13,7 +13,7 @@ import (
 const UploadLifetime = 24 * time.Hour
 
 const uploadLoad = "SELECT " + accessColumns + ", p.id, p.card_id, p.name, p.size, p.received, p.attachment_id, p.created_at" +
-	" FROM uploads p JOIN cards c ON c.id = p.card_id JOIN boards b ON b.id = c.board_id" + accessJoins + "WHERE p.id = $1"
+	" FROM uploads p JOIN cards c ON c.id = p.card_id JOIN boards b ON b.id = c.board_id" + accessJoins + "WHERE p.id = $1 AND " + shownCard
 
 // UploadPart is a part of a file, stored as a blob with a temporary name.
 type UploadPart struct {

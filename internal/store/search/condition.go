@@ -21,9 +21,10 @@ const (
 	ArchivedCard = "(c.archived_at IS NOT NULL OR l.archived_at IS NOT NULL) AND " + ShownList
 )
 
-// ShownList is a condition that is true unless a job is still writing the list l. Such a
-// list is archived, so conditions for open lists already exclude it.
-const ShownList = "l.id NOT IN (SELECT jl.list_id FROM job_lists jl)"
+// ShownList is a condition that is true unless the list l is hidden: a job is still writing
+// it, or it is in the trash. Such a list is archived, so conditions for open lists already
+// exclude it.
+const ShownList = "l.trashed_at IS NULL AND l.id NOT IN (SELECT jl.list_id FROM job_lists jl)"
 
 // Compiler translates queries to SQL conditions on the card c and its list l. The SQL is
 // the same for both databases. It refers to other tables only in subqueries, so that each
