@@ -170,6 +170,14 @@ func (w *world) accessCase(t *testing.T, operation, ownComment string) (in field
 	case "restore_board:trashed":
 		w.owner.Must("trash_board", here)
 		return here, back
+	case "restore_card:deleted":
+		card := fields{"cardId": w.newArchivedCard()}
+		w.owner.Must("delete_card", card)
+		return card, undo
+	case "restore_list:deleted":
+		w.owner.Must("archive_list", fields{"listId": w.doing})
+		w.owner.Must("delete_list", fields{"listId": w.doing})
+		return fields{"listId": w.doing}, func() { w.owner.Must("restore_list", fields{"listId": w.doing}) }
 	case "archive_list":
 		return fields{"listId": w.doing}, func() { w.owner.Must("restore_list", fields{"listId": w.doing}) }
 	case "edit_comment:own":

@@ -220,11 +220,14 @@ func ArchiveCard(ctx context.Context, tx *store.Tx, in CardInput) (board.Card, e
 	return card, tx.UpdateCardState(ctx, &card)
 }
 
-// RestoreCard restores an archived card to its former position. An open card
-// stays unchanged. RestoreCard returns an error if the card's list is archived or
-// has no room.
+// RestoreCard restores an archived card to its former position, or a deleted card to the
+// bottom of its list. An open card stays unchanged. RestoreCard returns an error if the
+// card's list is archived or has no room.
 func RestoreCard(ctx context.Context, tx *store.Tx, in CardInput) (board.Card, error) {
 	card, err := tx.Card(ctx, in.CardID, board.Unarchive)
+	if board.IsCode(err, board.CodeNotFound) {
+		return restoreDeletedCard(ctx, tx, in.CardID)
+	}
 	if err != nil || card.ArchivedAt == nil {
 		return card, err
 	}

@@ -234,7 +234,8 @@ func TestScopes(t *testing.T) {
 // administrative lists the operations that need the admin scope. The list is written by hand, not
 // derived from the code.
 var administrative = []string{
-	"trash_board", "share_board", "remove_board_member", "create_invitation", "list_invitations", "withdraw_invitation",
+	"trash_board", "delete_list", "delete_card",
+	"share_board", "remove_board_member", "create_invitation", "list_invitations", "withdraw_invitation",
 	"delete_board_template",
 	"create_webhook", "list_webhooks", "delete_webhook", "get_webhook_sample", "get_webhook", "get_webhook_health", "update_webhook",
 	"pause_webhook", "enable_webhook", "test_webhook",

@@ -166,10 +166,13 @@ func ArchiveList(ctx context.Context, tx *store.Tx, in ListInput) (board.List, e
 	return l, tx.RecountOpenCards(ctx, l.BoardID)
 }
 
-// RestoreList restores an archived list to its former position. An open list
+// RestoreList restores an archived or deleted list to its former position. An open list
 // stays unchanged.
 func RestoreList(ctx context.Context, tx *store.Tx, in ListInput) (board.List, error) {
 	l, err := tx.List(ctx, in.ListID, board.Unarchive)
+	if board.IsCode(err, board.CodeNotFound) {
+		l, err = untrashList(ctx, tx, in.ListID)
+	}
 	if err != nil || l.ArchivedAt == nil {
 		return l, err
 	}

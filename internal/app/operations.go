@@ -212,6 +212,8 @@ func registerBoards(r *op.Registry) {
 		"Remove a person's role on a board. A person who can no longer see the board is unassigned from its "+
 			"cards.",
 		RemoveBoardMember, op.Admin, op.InSlices(unassignRemoved))
+	op.Query(r, "list_trash", "GET /boards/{boardId}/trash",
+		"List the deleted cards and lists of a board, newest first. The caller must be an admin of the board.", ListTrash, op.NoTool)
 	op.Query(r, "list_board_activity", "GET /boards/{boardId}/activity",
 		"List the activity of a board, or of one of its cards, newest first.", ListBoardActivity)
 	op.Query(r, "get_activity", "GET /activity/{activityId}",
@@ -295,7 +297,12 @@ func registerLists(r *op.Registry) {
 		"Archive a list together with its cards. The cards cannot be changed until the list is "+
 			"restored.", ArchiveList)
 	op.Command(r, "restore_list", "POST /lists/{listId}/restore",
-		"Restore an archived list together with its cards.", RestoreList)
+		"Restore an archived list together with its cards. A board admin can also restore a deleted list, with the admin scope.",
+		RestoreList)
+	op.Command(r, "delete_list", "DELETE /lists/{listId}",
+		"Delete an archived list together with its cards. A board admin can restore it from the trash within 30 days. "+
+			"After that, it is deleted permanently.",
+		DeleteList, op.Admin, op.NoTool)
 }
 
 func registerCards(r *op.Registry) {
@@ -329,7 +336,12 @@ func registerCards(r *op.Registry) {
 			"events. Letting more people see it requires the admin scope.",
 		CopyCard, op.Creates, op.Destructive)
 	op.Command(r, "archive_card", "POST /cards/{cardId}/archive", "Archive a card.", ArchiveCard)
-	op.Command(r, "restore_card", "POST /cards/{cardId}/restore", "Restore an archived card to its list.", RestoreCard)
+	op.Command(r, "restore_card", "POST /cards/{cardId}/restore", "Restore an archived card to its list. "+
+		"A board admin can also restore a deleted card, with the admin scope.", RestoreCard)
+	op.Command(r, "delete_card", "DELETE /cards/{cardId}",
+		"Delete an archived card. A board admin can restore it from the trash within 30 days. After that, it is deleted "+
+			"permanently.",
+		DeleteCard, op.Admin, op.NoTool)
 	op.Command(r, "set_card_labels", "PATCH /cards/{cardId}/labels",
 		"Add labels to a card and remove others. Returns all labels of the card after the change.", SetCardLabels)
 	op.Command(r, "set_card_assignees", "PATCH /cards/{cardId}/assignees",

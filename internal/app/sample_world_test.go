@@ -81,6 +81,12 @@ var samples = map[string]func(w *world) fields{
 	"share_board": func(w *world) fields {
 		return fields{"boardId": w.board, "userId": w.other.ID, "role": "viewer"}
 	},
+	"list_trash": func(w *world) fields {
+		for range 2 {
+			w.owner.Must("delete_card", fields{"cardId": w.newArchivedCard()})
+		}
+		return fields{"boardId": w.board}
+	},
 	"list_board_activity": onBoard(nil),
 	"get_activity": func(w *world) fields {
 		return fields{"activityId": w.owner.Must("list_board_activity", fields{"boardId": w.board, "limit": 1}).Text("0.id")}
@@ -111,7 +117,12 @@ var samples = map[string]func(w *world) fields{
 	"move_list":    func(w *world) fields { return fields{"listId": w.list, "position": "bottom"} },
 	"archive_list": func(w *world) fields { return fields{"listId": w.doing} },
 	"restore_list": func(w *world) fields { return fields{"listId": w.archived} },
-	"copy_list":    func(w *world) fields { return fields{"listId": w.list, "name": "Next week"} },
+	"delete_list": func(w *world) fields {
+		id := w.make("create_list", fields{"boardId": w.board, "name": "Gone"})
+		w.owner.Must("archive_list", fields{"listId": id})
+		return fields{"listId": id}
+	},
+	"copy_list": func(w *world) fields { return fields{"listId": w.list, "name": "Next week"} },
 	"move_list_to_board": func(w *world) fields {
 		return fields{"listId": w.make("create_list", fields{"boardId": w.board, "name": "On its way"}), "boardId": w.second}
 	},
@@ -139,6 +150,7 @@ var samples = map[string]func(w *world) fields{
 	"move_card_to_board": func(w *world) fields { return fields{"cardId": w.newCard(), "listId": w.away} },
 	"archive_card":       func(w *world) fields { return fields{"cardId": w.newCard()} },
 	"restore_card":       func(w *world) fields { return fields{"cardId": w.archivedCard} },
+	"delete_card":        func(w *world) fields { return fields{"cardId": w.newArchivedCard()} },
 	"set_card_labels":    func(w *world) fields { return fields{"cardId": w.card, "add": []string{w.label}} },
 	"set_card_assignees": func(w *world) fields { return fields{"cardId": w.newCard(), "add": []string{w.owner.ID}} },
 	"set_card_due":       onCard(fields{"dueDate": "2026-12-24"}),

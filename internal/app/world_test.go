@@ -229,6 +229,12 @@ func (w *world) newCard() string {
 	return w.make("create_card", fields{"listId": w.list, "title": "Its own"})
 }
 
+func (w *world) newArchivedCard() string {
+	id := w.newCard()
+	w.owner.Must("archive_card", fields{"cardId": id})
+	return id
+}
+
 func (w *world) newBoard() string {
 	return w.make("create_board", fields{"workspaceId": w.workspace, "name": "Its own"})
 }

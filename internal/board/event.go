@@ -143,6 +143,12 @@ func CardRestored(c Card, archivedAt *Instant, after string) Event {
 	return cardEvent(KindCardRestored, c, changes, CardRef{c.ID, c.ListID})
 }
 
+// CardDeleted is the event of a card that was moved to the trash. It appears only in the
+// activity.
+func CardDeleted(c Card, at Instant) Event {
+	return cardEvent(KindCardDeleted, c, Changes{"trashedAt": {nil, at}}, nil)
+}
+
 // CardAssigneesChanged is the event of people assigned to or unassigned from a
 // card.
 func CardAssigneesChanged(c Card, before []UserRef, added, removed []string) Event {
@@ -340,6 +346,12 @@ func ListArchived(l List) Event {
 func ListRestored(l List, archivedAt *Instant, after string) Event {
 	changes := Changes{"archivedAt": {archivedAt, nil}, "position": {nil, PositionAfter(after)}}
 	return Event{Kind: KindListRestored, ListID: l.ID, Changes: changes}
+}
+
+// ListDeleted is the event of a list that was moved to the trash with its cards. It appears
+// only in the activity.
+func ListDeleted(l List, at Instant) Event {
+	return Event{Kind: KindListDeleted, ListID: l.ID, Changes: Changes{"trashedAt": {nil, at}}}
 }
 
 // LabelCreated is the event of a new label. It appears only in the activity.

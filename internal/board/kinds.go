@@ -18,6 +18,7 @@ const (
 	KindCardReopened         Kind = "card.reopened"
 	KindCardArchived         Kind = "card.archived"
 	KindCardRestored         Kind = "card.restored"
+	KindCardDeleted          Kind = "card.deleted"
 	KindCardAssigneesChanged Kind = "card.assignees_changed"
 	KindCardLabelsChanged    Kind = "card.labels_changed"
 	KindCardDueDateChanged   Kind = "card.due_date_changed"
@@ -45,6 +46,7 @@ const (
 	KindListMovedIn          Kind = "list.moved_in"
 	KindListArchived         Kind = "list.archived"
 	KindListRestored         Kind = "list.restored"
+	KindListDeleted          Kind = "list.deleted"
 	KindLabelCreated         Kind = "label.created"
 	KindLabelUpdated         Kind = "label.updated"
 	KindLabelDeleted         Kind = "label.deleted"
@@ -132,6 +134,7 @@ var catalog = []KindInfo{
 		Sample:   func() Event { return CardRestored(sampleCard(), nil, "") },
 		Triggers: []Trigger{OnCardRestored}, Notifies: true, Verb: "restored a card",
 	},
+	{Kind: KindCardDeleted, When: "A card is deleted."},
 	{
 		Kind: KindCardAssigneesChanged, When: "People are added to or removed from a card.",
 		Webhook: true, Label: "People are added or removed", Short: "People changed",
@@ -197,6 +200,7 @@ var catalog = []KindInfo{
 		Triggers: []Trigger{OnListArchived},
 	},
 	{Kind: KindListRestored, When: "A list is restored."},
+	{Kind: KindListDeleted, When: "A list is deleted with its cards."},
 	{Kind: KindLabelCreated, When: "A label is created."},
 	{Kind: KindLabelUpdated, When: "A label's name or color changes."},
 	{Kind: KindLabelDeleted, When: "A label is deleted."},

@@ -40,7 +40,7 @@ var readByID = []string{
 }
 
 // forPrograms lists public operations that are for programs and not for assistants.
-var forPrograms = []string{"batch", "list_workspace_changes"}
+var forPrograms = []string{"batch", "list_workspace_changes", "delete_card", "delete_list", "list_trash"}
 
 // Every public operation except those for programs, webhooks, uploads and records that tools list is a
 // tool. A token's list contains the tools that its scopes allow. Calls to other tools fail with insufficient_scope.

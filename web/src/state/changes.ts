@@ -29,6 +29,7 @@ const parts: Readonly<Record<ActivityKind, Part>> = {
   'card.reopened': 'card',
   'card.archived': 'card',
   'card.restored': 'card',
+  'card.deleted': 'card',
   'card.assignees_changed': 'card',
   'card.labels_changed': 'card',
   'card.due_date_changed': 'card',
@@ -54,6 +55,7 @@ const parts: Readonly<Record<ActivityKind, Part>> = {
   'list.moved_in': 'list',
   'list.archived': 'list',
   'list.restored': 'list',
+  'list.deleted': 'list',
   'label.created': 'label',
   'label.updated': 'label',
   'label.deleted': 'label',
@@ -89,7 +91,7 @@ export function applyChange(draft: Draft, entry: Activity, stale: StaleData): vo
 
   if (cardId) {
     const known = draft.data.cards.get(cardId)
-    if (type === 'card.moved' && to('listId') === null) {
+    if (type === 'card.deleted' || (type === 'card.moved' && to('listId') === null)) {
       draft.removeCard(cardId)
       return
     }
@@ -153,9 +155,8 @@ export function applyChange(draft: Draft, entry: Activity, stale: StaleData): vo
         draft.restoreList(listId, position ?? 'bottom')
         return
       case 'list.moved_away':
-        draft.detachList(listId)
-        draft.delete('lists', listId)
-        draft.delete('order', listId)
+      case 'list.deleted':
+        draft.removeList(listId)
         return
     }
     return

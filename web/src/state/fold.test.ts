@@ -277,6 +277,14 @@ describe('changes by others', () => {
     expect(restored.cards.get('a')?.archivedAt).toBeNull()
   })
 
+  test('remove deleted cards and lists', () => {
+    const { data } = applied('card.deleted', { cardId: 'a', listId: 'l1' })
+    expect(data.cards.has('a')).toBe(false)
+    const after = applied('list.deleted', { listId: 'l1' }, data).data
+    expect(after.lists.has('l1')).toBe(false)
+    expect(after.cards.has('b')).toBe(false)
+  })
+
   test('mark data that an entry does not include as stale', () => {
     expect(applied('comment.added', { cardId: 'a', listId: 'l1' }).stale.cards).toEqual(new Set(['a']))
     expect(applied('board_member.added', {}).stale.members).toBe(true)

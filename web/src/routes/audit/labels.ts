@@ -62,6 +62,7 @@ const groups: Record<string, Record<string, string>> = {
     copy_list: 'copied the list {}',
     archive_list: 'archived the list {}',
     restore_list: 'restored the list {}',
+    delete_list: 'deleted the list {}',
   },
   Cards: {
     create_card: 'created the card {}',
@@ -75,6 +76,7 @@ const groups: Record<string, Record<string, string>> = {
     copy_card: 'copied the card {}',
     archive_card: 'archived the card {}',
     restore_card: 'restored the card {}',
+    delete_card: 'deleted the card {}',
     set_card_labels: 'changed the labels of the card {}',
     set_card_assignees: 'changed the assignees of the card {}',
     watch_card: 'started watching the card {}',

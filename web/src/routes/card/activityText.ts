@@ -127,6 +127,7 @@ const actionTexts: Readonly<Record<ActivityKind, ((args: TextArguments) => strin
   'card.reopened': () => 'marked this card as not done',
   'card.archived': () => 'archived this card',
   'card.restored': () => 'restored this card',
+  'card.deleted': () => 'deleted this card',
   'card.assignees_changed': ({ changes, view, actorId }) => assigneeChangeText(changes, view, actorId),
   'card.labels_changed': ({ changes, view }) => labelChangeText(changes, view),
   'card.due_date_changed': ({ changes }) =>
@@ -155,6 +156,7 @@ const actionTexts: Readonly<Record<ActivityKind, ((args: TextArguments) => strin
   'list.moved_in': null,
   'list.archived': null,
   'list.restored': null,
+  'list.deleted': null,
   'label.created': null,
   'label.updated': null,
   'label.deleted': null,
