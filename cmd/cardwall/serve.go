@@ -245,8 +245,8 @@ func housekeep(ctx context.Context, g *globals, db *store.DB, holder string) err
 	if err != nil {
 		g.log.Warn("housekeeping failed", "error", err)
 	}
-	if done.Boards > 0 {
-		g.log.Info("trash emptied", "boards", done.Boards)
+	if done.Boards+done.Trash > 0 {
+		g.log.Info("trash emptied", "boards", done.Boards, "cards and lists", done.Trash)
 	}
 	return err
 }

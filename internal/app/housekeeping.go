@@ -21,6 +21,7 @@ const (
 // created or dropped.
 type Housekept struct {
 	Boards      int
+	Trash       int // deleted cards and lists
 	Counted     int // boards whose storage was recounted
 	Workspaces  int
 	Keys        int64 // responses stored for idempotency keys
@@ -33,7 +34,7 @@ type Housekept struct {
 	Parts       store.PartitionChanges // of large tables on PostgreSQL
 }
 
-// Housekeep deletes expired data, such as boards and workspaces after 30 days in
+// Housekeep deletes expired data, such as boards, workspaces, cards and lists after 30 days in
 // the trash, responses stored for idempotency keys after 24 hours, deliveries and
 // rule runs after 30 days, and expired sessions, email links and tokens of
 // connected programs. It also recounts storage and maintains partitions. Only one
@@ -48,23 +49,32 @@ func Housekeep(ctx context.Context, db *store.DB, holder string) (Housekept, err
 	if held, err := purgeExpired(ctx, db, holder, &done); err != nil || !held {
 		return done, err
 	}
-	for {
-		var id string
-		if err := db.Read(ctx, board.System(), func(v *store.View) (err error) {
-			id, err = v.ExpiredBoard(ctx)
-			return err
-		}); err != nil {
-			return done, err
-		}
-		if id == "" {
-			break
-		}
-		if err := purgeBoard(ctx, db, id); err != nil {
-			return done, fmt.Errorf("purge board %s: %w", id, err)
-		}
-		done.Boards++
-		if held, err = db.Lease(ctx, "housekeeping", holder, housekeepingLease); err != nil || !held {
-			return done, err
+	for _, trash := range []struct {
+		count   *int
+		expired func(*store.View, context.Context) (string, error)
+		purge   func(*store.Tx, context.Context, string, int) (bool, error)
+	}{
+		{&done.Boards, (*store.View).ExpiredBoard, (*store.Tx).PurgeBoard},
+		{&done.Trash, (*store.View).ExpiredTrash, (*store.Tx).PurgeTrash},
+	} {
+		for {
+			var id string
+			if err := db.Read(ctx, board.System(), func(v *store.View) (err error) {
+				id, err = trash.expired(v, ctx)
+				return err
+			}); err != nil {
+				return done, err
+			}
+			if id == "" {
+				break
+			}
+			if err := purge(ctx, db, id, trash.purge); err != nil {
+				return done, fmt.Errorf("purge %s: %w", id, err)
+			}
+			*trash.count++
+			if held, err = db.Lease(ctx, "housekeeping", holder, housekeepingLease); err != nil || !held {
+				return done, err
+			}
 		}
 	}
 	// PurgeWorkspaces keeps workspaces that still have boards. Expired boards were deleted above.
@@ -125,12 +135,12 @@ func purgeExpired(ctx context.Context, db *store.DB, holder string, done *Housek
 	return true, nil
 }
 
-// purgeBoard deletes a board in short transactions. After an interruption, the
-// next call continues.
-func purgeBoard(ctx context.Context, db *store.DB, id string) error {
+// purge deletes something in the trash with short transactions. After an interruption,
+// the next call continues.
+func purge(ctx context.Context, db *store.DB, id string, part func(*store.Tx, context.Context, string, int) (bool, error)) error {
 	for gone := false; !gone; {
 		if _, err := db.WriteSlice(ctx, func(tx *store.Tx) (err error) {
-			gone, err = tx.PurgeBoard(ctx, id, purgeAtOnce)
+			gone, err = part(tx, ctx, id, purgeAtOnce)
 			return err
 		}); err != nil {
 			return err

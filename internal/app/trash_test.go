@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"cardwall/internal/app"
 	"cardwall/internal/apptest"
 	"cardwall/internal/board"
 )
@@ -178,6 +179,50 @@ func TestDeletedCardOutlivesItsList(t *testing.T) {
 		ada.Must("restore_list", fields{"listId": lists[0]})
 		if a := ada.Must("restore_card", card); a.Get("listId") != lists[0] || a.Get("boardId") != b {
 			t.Errorf("restored card: got list %v on board %v, want %s on %s", a.Get("listId"), a.Get("boardId"), lists[0], b)
+		}
+		s.CheckConsistency()
+	})
+}
+
+// After 30 days, deleted cards and lists are gone, with their storage.
+func TestDeletedCardsArePurged(t *testing.T) {
+	t.Parallel()
+	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
+		ada := s.Person("Ada")
+		b, lists, cards := newBoardWithCards(ada, ada.Workspace("Engines", board.PlanBusiness), 2, 2)
+		card, list := fields{"cardId": cards[lists[0]][0]}, fields{"listId": lists[1]}
+		many := make([]fields, 60) // more than one transaction deletes
+		for i := range many {
+			many[i] = fields{"listId": lists[1], "title": fmt.Sprint("One of many ", i)}
+		}
+		ada.Must("create_cards", fields{"boardId": b, "cards": many})
+		ada.Attach(card["cardId"].(string), "plan.txt", []byte("A plan."))
+		for name, in := range map[string]fields{"card": card, "list": list} {
+			ada.Must("archive_"+name, in)
+			ada.Must("delete_"+name, in)
+		}
+		s.Clock.Advance(29 * 24 * time.Hour)
+		if done, err := app.Housekeep(t.Context(), s.DB, "one"); err != nil || done.Trash != 0 {
+			t.Fatalf("after 29 days: got %+v, error %v; want nothing purged", done, err)
+		}
+		ada.Must("restore_list", list)
+		ada.Must("archive_list", list)
+		ada.Must("delete_list", list)
+		s.Clock.Advance(2 * 24 * time.Hour)
+		if done, err := app.Housekeep(t.Context(), s.DB, "one"); err != nil || done.Trash != 1 {
+			t.Fatalf("after 31 days: got %+v, error %v; want the card purged", done, err)
+		}
+		ada.Refused(board.CodeNotFound, "restore_card", card)
+		s.Clock.Advance(29 * 24 * time.Hour)
+		if done, err := app.Housekeep(t.Context(), s.DB, "one"); err != nil || done.Trash != 1 {
+			t.Fatalf("after 60 days: got %+v, error %v; want the list purged", done, err)
+		}
+		ada.Refused(board.CodeNotFound, "restore_list", list)
+		if got := s.Column("SELECT title FROM cards"); !slices.Equal(got, []string{"Card 0 1"}) {
+			t.Errorf("cards in the database: got %v, want only the one that was kept", got)
+		}
+		if got := s.Column("SELECT id FROM trash"); len(got) != 0 {
+			t.Errorf("trash: got %v, want none", got)
 		}
 		s.CheckConsistency()
 	})
