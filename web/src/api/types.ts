@@ -27,6 +27,7 @@ export type LabelRef = Schemas['LabelRef']
 export type List = Schemas['List']
 export type Member = Schemas['Member']
 export type Overview = Schemas['Overview']
+export type TrashItem = Schemas['TrashItem']
 export type UserRef = Schemas['UserRef']
 export type Webhook = Schemas['Webhook']
 
