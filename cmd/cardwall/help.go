@@ -13,6 +13,9 @@ func flagHelp() kong.Vars {
 		"help_litestream": "SQLite: let Litestream replicate the file and run all checkpoints. " +
 			"While Litestream is not running, the write-ahead log grows.",
 
+		"help_api_field": "Field of the request: in the query of GET, otherwise in the body. A value that is JSON is sent " +
+			"as such, such as true or [\"a\"]; any other is a string. Can be repeated.",
+
 		"help_trusted_proxies": "Your own proxies in front of the server, such as 10.0.0.0/8. The server takes the client " +
 			"address for rate limits from their X-Forwarded-For header (default: none).",
 		"help_cors_origins": "Other sites whose pages may use the public API and MCP with a token, such as " +

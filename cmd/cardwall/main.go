@@ -83,6 +83,7 @@ type commands struct {
 	RotateKey rotateKeyCommand `cmd:"" help:"Re-encrypt all secrets with a new key."`
 	Doctor    doctorCommand    `cmd:"" help:"Check the data for problems, and repair them with --repair."`
 	Health    healthCommand    `cmd:"" help:"Check whether a server is ready."`
+	API       apiCommand       `cmd:"" name:"api" help:"Send a request to the API of a server."`
 	OpenAPI   openapiCommand   `cmd:"" name:"openapi" help:"Print the OpenAPI document."`
 	Version   versionCommand   `cmd:"" help:"Print the version."`
 }
