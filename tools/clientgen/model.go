@@ -3,8 +3,9 @@ package main
 // api is what the outputs are generated from. It contains no notions of OpenAPI and
 // none of a programming language.
 type api struct {
-	objects []*object // sorted by name
-	unions  []*union  // sorted by name
+	objects    []*object    // sorted by name
+	unions     []*union     // sorted by name
+	operations []*operation // sorted by name
 }
 
 // kind is the kind of a type.
@@ -53,4 +54,24 @@ type field struct {
 	name, doc string // the name in JSON, in the query or in the header
 	typ       *typeRef
 	required  bool
+}
+
+// operation is a request that the API supports.
+type operation struct {
+	name         string // in snake case
+	method, path string
+	summary, doc string
+	pathParams   []*field // in the order of the path
+	queryParams  []*field // required ones first
+	headerParams []*field // except those below
+	hasBody      bool     // whether it takes a JSON object with the fields of body
+	body         []*field // required ones first
+	multipart    []*field // an alternative body with a file, or nil
+	media        string   // the content type of a body that is not JSON; image/* is any of them
+	result       *typeRef // nil if the response has no content
+	record       *typeRef // of a list with pages: the type of its records
+	paged        bool     // whether the response may have a cursor for the next page
+	keyed        bool     // whether it takes an Idempotency-Key
+	ifMatch      bool
+	ifNoneMatch  bool
 }

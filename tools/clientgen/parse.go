@@ -26,7 +26,15 @@ func parse(data []byte) (*api, error) {
 			return nil, fmt.Errorf("schema %s: %w", name, err)
 		}
 	}
+	for path, methods := range p.Paths {
+		for method, o := range methods {
+			if err := p.addOperation(strings.ToUpper(method), path, o); err != nil {
+				return nil, fmt.Errorf("%s %s: %w", method, path, err)
+			}
+		}
+	}
 	slices.SortFunc(p.api.objects, func(a, b *object) int { return cmp.Compare(a.name, b.name) })
+	slices.SortFunc(p.api.operations, func(a, b *operation) int { return cmp.Compare(a.name, b.name) })
 	for i, o := range p.api.objects[1:] {
 		if o.name == p.api.objects[i].name {
 			return nil, fmt.Errorf("two types have the name %s", o.name)
