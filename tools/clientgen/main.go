@@ -1,21 +1,64 @@
-// Command clientgen reads the OpenAPI document into a model for the generation of API clients. It
-// fails if the document contains a construct that it does not know.
+// Command clientgen generates the parts of the API clients that follow from the OpenAPI document:
+// the types of all records. It guarantees the same output for the same document, and fails if the
+// document contains a construct that it does not know.
 //
-//	clientgen DOCUMENT
+//	clientgen [-root FOLDER]
+//
+// The files are listed in outputs. A test compares them with what clientgen generates.
 package main
 
 import (
+	"flag"
 	"fmt"
 	"os"
+	"path/filepath"
 )
 
+// documentPath is the path of the OpenAPI document in the repository.
+const documentPath = "internal/rest/testdata/openapi.json"
+
+// outputs maps the path of each generated file to the function that writes its content.
+var outputs = map[string]func(*api) ([]byte, error){
+	"clients/python/src/cardwall/models.py": pythonModels,
+}
+
 func main() {
-	data, err := os.ReadFile(os.Args[1])
-	if err == nil {
-		_, err = parse(data)
-	}
-	if err != nil {
+	root := flag.String("root", ".", "the `folder` of the repository")
+	flag.Parse()
+	if err := run(*root); err != nil {
 		fmt.Fprintln(os.Stderr, "clientgen:", err)
 		os.Exit(1)
 	}
+}
+
+func run(root string) error {
+	files, err := generate(root)
+	if err != nil {
+		return err
+	}
+	for path, content := range files {
+		if err := os.WriteFile(filepath.Join(root, path), content, 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// generate returns the content of all outputs.
+func generate(root string) (map[string][]byte, error) {
+	data, err := os.ReadFile(filepath.Join(root, documentPath))
+	if err != nil {
+		return nil, err
+	}
+	a, err := parse(data)
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", documentPath, err)
+	}
+	files := map[string][]byte{}
+	for path, write := range outputs {
+		if files[path], err = write(a); err != nil {
+			return nil, fmt.Errorf("generate %s: %w", path, err)
+		}
+	}
+	return files, nil
 }
