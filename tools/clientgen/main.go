@@ -1,6 +1,6 @@
 // Command clientgen generates the parts of the API clients that follow from the OpenAPI document:
-// the types of all records. It guarantees the same output for the same document, and fails if the
-// document contains a construct that it does not know.
+// the types of all records, and a method for each operation. It guarantees the same output for the
+// same document, and fails if the document contains a construct that it does not know.
 //
 //	clientgen [-root FOLDER]
 //
@@ -19,7 +19,8 @@ const documentPath = "internal/rest/testdata/openapi.json"
 
 // outputs maps the path of each generated file to the function that writes its content.
 var outputs = map[string]func(*api) ([]byte, error){
-	"clients/python/src/cardwall/models.py": pythonModels,
+	"clients/python/src/cardwall/models.py":     pythonModels,
+	"clients/python/src/cardwall/operations.py": pythonOperations,
 }
 
 func main() {
