@@ -100,8 +100,8 @@ tools/bin/versitygw:
 
 # If one target fails, the others still run. The last line counts all tests.
 .PHONY: test
-test: ## run the tests that every change must pass: Go, web app and browser
-	@tools/tally $(MAKE) --no-print-directory --keep-going test-go test-web test-browser
+test: ## run the tests that every change must pass: Go, web app, Python client and browser
+	@tools/tally $(MAKE) --no-print-directory --keep-going test-go test-web test-python test-browser
 
 # N is the number of runs, LOAD that of busy loops beside them.
 N ?= 3
@@ -112,7 +112,7 @@ soak: ## run `make test` N=3 times beside LOAD=2 busy loops, and list tests that
 
 .PHONY: test-all
 test-all: ## run all tests, including those of the whole program, and the race detector for all packages
-	@tools/tally $(MAKE) --no-print-directory --keep-going RACE_PACKAGES=./... test-go test-race test-system test-web test-browser
+	@tools/tally $(MAKE) --no-print-directory --keep-going RACE_PACKAGES=./... test-go test-race test-system test-web test-python test-browser
 
 # `make quick` excludes perf, and cmd/cardwall, whose tests run the whole program.
 .PHONY: quick
@@ -124,6 +124,13 @@ quick: web/node_modules/.installed ## vet, and run the tests that need no Postgr
 .PHONY: test-web
 test-web: web/node_modules/.installed ## run the unit tests of the web app
 	cd web && npm run --silent test
+
+# Some tests call the built server. The types are checked if mypy is installed.
+.PHONY: test-python
+test-python: build ## run the tests of the Python client
+	@tools/need python3
+	@if command -v mypy >/dev/null; then cd clients/python && mypy; fi
+	cd clients/python && PYTHONPATH=src CARDWALL_BIN=$(CURDIR)/bin/cardwall python3 -m tests
 
 # The tests use the browser /usr/bin/chromium-headless-shell, which runs them in
 # half the time of the full Chromium, or the one whose path is in CHROMIUM.
@@ -175,13 +182,15 @@ check-architecture:
 # The tests that write the golden files only compare them here.
 .PHONY: check-golden
 check-golden:
-	$(GOTEST) $(GOTEST_FLAGS) -run '^TestGolden' ./internal ./internal/app $(GOLDEN_PACKAGES)
+	$(GOTEST) $(GOTEST_FLAGS) -run '^TestGolden' ./internal ./internal/app $(GOLDEN_PACKAGES) ./tools/clientgen
 
-# internal/app comes first, because the documents contain its examples.
+# internal/app comes first, because the documents contain its examples. The clients
+# come last, because they are generated from a document.
 .PHONY: golden
 golden: ## rewrite the golden files; review the diff as an interface change
 	UPDATE_GOLDEN=1 $(GOTEST) $(GOTEST_FLAGS) -run '^TestGolden' ./internal/app
 	UPDATE_GOLDEN=1 $(GOTEST) $(GOTEST_FLAGS) -run '^TestGolden' ./internal $(GOLDEN_PACKAGES)
+	UPDATE_GOLDEN=1 $(GOTEST) $(GOTEST_FLAGS) -run '^TestGolden' ./tools/clientgen
 
 # Turn off usage reports and update checks.
 .PHONY: lint-openapi
