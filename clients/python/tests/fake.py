@@ -84,7 +84,9 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_response(reply.status)
         for name, value in reply.headers.items():
             self.send_header(name, value)
-        if reply.status not in (204, 304):
+        if "Transfer-Encoding" in reply.headers:
+            self.close_connection = not content.endswith(b"0\r\n\r\n")
+        elif reply.status not in (204, 304):
             self.send_header("Content-Length", str(len(content)))
         self.end_headers()
         if reply.cut == "within":

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import typing
 import unittest
+from concurrent.futures import ThreadPoolExecutor
 from typing import is_typeddict
 
 from cardwall import OMITTED, Client, info, models
@@ -107,6 +108,23 @@ class ResultsTest(FakeServerTest):
         for _ in range(3):
             self.client.get_card("crd_1")
         self.assertEqual(len({call.connection for call in self.calls}), 1)
+
+    def test_threads_share_a_client(self) -> None:
+        self.reply(*[Reply(body=CARD)] * 80)
+        with ThreadPoolExecutor(8) as pool:
+            got = list(pool.map(self.client.get_card, [f"crd_{i}" for i in range(80)]))
+        self.assertEqual(got, [CARD] * 80)
+        self.assertEqual(len({call.path for call in self.calls}), 80)
+
+    def test_chunks(self) -> None:
+        chunked = {"Transfer-Encoding": "chunked"}
+        chunks = b"5\r\n{\"dat\r\n5\r\na\":1}\r\n0\r\n\r\n"
+        self.reply(Reply(body=chunks[:20], headers=chunked), Reply(body=chunks, headers=chunked))
+        self.client.get_me()
+        self.reply(Reply(body=CARD))
+        self.client.get_me()
+        self.assertEqual(len(self.calls), 3)
+        self.assertEqual(self.calls[1].connection, self.calls[2].connection)
 
     def test_request(self) -> None:
         self.reply(Reply(body={"data": 1}))

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
+import socket
 import threading
 import time
 from unittest import mock
 
 from cardwall import (
+    Client,
     ClosedError,
     ConflictError,
     RateLimitedError,
@@ -134,6 +137,28 @@ class TimeoutTest(FakeServerTest):
         self.client.with_options(timeout=0.2).get_card("crd_1")
         self.assertEqual(len(self.calls), 2)
         self.assertLess(time.monotonic() - start, 4)
+
+    def test_slow_body(self) -> None:
+        """The timeout is that of the whole try, not that of each part."""
+        listener = socket.create_server(("127.0.0.1", 0))
+        self.addCleanup(listener.close)
+
+        def drip() -> None:
+            connection, _ = listener.accept()
+            with connection, contextlib.suppress(OSError):
+                connection.recv(65536)
+                connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 50\r\n\r\n")
+                for _ in range(50):
+                    connection.sendall(b" ")
+                    time.sleep(0.1)
+
+        threading.Thread(target=drip, daemon=True).start()
+        url = f"http://127.0.0.1:{listener.getsockname()[1]}"
+        start = time.monotonic()
+        with Client(url, "token", timeout=0.5, max_retries=0) as client:
+            with self.assertRaises(TransportError):
+                client.get_me()
+        self.assertLess(time.monotonic() - start, 3)
 
     def test_close_ends_a_pause(self) -> None:
         client = self.connect()

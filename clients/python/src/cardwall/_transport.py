@@ -339,11 +339,17 @@ class Transport:
             sock.settimeout(max(0.001, deadline - time.monotonic()))
             response = connection.getresponse()
             content = bytearray()
-            while not response.isclosed():
+            left = response.length  # None if the end of the body is marked in another way
+            while left != 0:
                 sock.settimeout(max(0.001, deadline - time.monotonic()))
-                content += response.read(65536)
-            if response.length:
-                raise http.client.IncompleteRead(bytes(content), response.length)
+                part = response.read1(65536)
+                if not part:
+                    break
+                content += part
+                left = None if left is None else left - len(part)
+            if left:
+                raise http.client.IncompleteRead(bytes(content), left)
+            response.close()
             reusable = not response.will_close
         finally:
             self._pool.put(connection, reusable)
