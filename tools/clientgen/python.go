@@ -16,6 +16,8 @@ var templateFiles embed.FS
 var templates = template.Must(template.New("").Funcs(template.FuncMap{
 	"docstring": pyDocstring,
 	"comment":   func(indent int, text string) string { return wrap(text, strings.Repeat(" ", indent)+"# ") },
+	"goComment": goComment,
+	"goDoc":     func(text string) string { return wrap(text, "// ") },
 }).ParseFS(templateFiles, "*.tmpl"))
 
 // pyReserved are keywords of Python, and the names of types, which a field of a class would hide.

@@ -1,0 +1,3 @@
+module cardwall/clients/go
+
+go 1.24.0
