@@ -20,6 +20,7 @@ const documentPath = "internal/rest/testdata/openapi.json"
 // outputs maps the path of each generated file to the function that writes its content.
 var outputs = map[string]func(*api) ([]byte, error){
 	"clients/go/models.go":                      goModels,
+	"clients/go/operations.go":                  goOperations,
 	"clients/python/src/cardwall/models.py":     pythonModels,
 	"clients/python/src/cardwall/operations.py": pythonOperations,
 }

@@ -108,6 +108,34 @@ func TestPythonOperations(t *testing.T) {
 	}
 }
 
+func TestGo(t *testing.T) {
+	a, err := parse(sample(thing, update))
+	if err != nil {
+		t.Fatal(err)
+	}
+	models, err := goModels(a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	operations, err := goOperations(a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := strings.Join(strings.Fields(string(models)+string(operations)), " ")
+	for _, want := range []string{
+		"type Thing struct { ID string `json:\"id\"` From *string `json:\"from\"` Other Nullable[Thing] `json:\"other,omitzero\"` " +
+			"Parts []ThingParts `json:\"parts,omitzero\"` Size *string `json:\"size,omitempty\"` }",
+		"type UpdateThingParams struct { NewName string `json:\"newName\"` Done *bool `json:\"done,omitempty\"` " +
+			"DueDate Nullable[string] `json:\"dueDate,omitzero\"` }",
+		"func (c *Client) UpdateThing(ctx context.Context, thingID string, params UpdateThingParams, options ...Option) (*Thing, error) { " +
+			`r := request{method: "POST", path: "/things/" + segment(thingID), keyed: true} r.body = params`,
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("missing:\n%s\nin:\n%s", want, got)
+		}
+	}
+}
+
 func TestUnknownConstructs(t *testing.T) {
 	for name, document := range map[string][]byte{
 		"a type":                  sample(`{"type": "tuple"}`, update),
