@@ -100,8 +100,8 @@ tools/bin/versitygw:
 
 # If one target fails, the others still run. The last line counts all tests.
 .PHONY: test
-test: ## run the tests that every change must pass: Go, web app, Python client and browser
-	@tools/tally $(MAKE) --no-print-directory --keep-going test-go test-web test-python test-browser
+test: ## run the tests that every change must pass: Go, web app, clients and browser
+	@tools/tally $(MAKE) --no-print-directory --keep-going test-go test-web test-python test-go-client test-browser
 
 # N is the number of runs, LOAD that of busy loops beside them.
 N ?= 3
@@ -112,7 +112,7 @@ soak: ## run `make test` N=3 times beside LOAD=2 busy loops, and list tests that
 
 .PHONY: test-all
 test-all: ## run all tests, including those of the whole program, and the race detector for all packages
-	@tools/tally $(MAKE) --no-print-directory --keep-going RACE_PACKAGES=./... test-go test-race test-system test-web test-python test-browser
+	@tools/tally $(MAKE) --no-print-directory --keep-going RACE_PACKAGES=./... test-go test-race test-system test-web test-python test-go-client test-browser
 
 # `make quick` excludes perf, and cmd/cardwall, whose tests run the whole program.
 .PHONY: quick
@@ -131,6 +131,12 @@ test-python: build ## run the tests of the Python client
 	@tools/need python3
 	@if command -v mypy >/dev/null; then cd clients/python && mypy; fi
 	cd clients/python && PYTHONPATH=src CARDWALL_BIN=$(CURDIR)/bin/cardwall python3 -m tests
+
+# clients/go is a module of its own.
+.PHONY: test-go-client
+test-go-client: build ## run the tests of the Go client
+	go build -o bin/gotest ./tools/gotest
+	cd clients/go && CARDWALL_BIN=$(CURDIR)/bin/cardwall $(CURDIR)/bin/gotest -count=1 ./...
 
 # The tests use the browser /usr/bin/chromium-headless-shell, which runs them in
 # half the time of the full Chromium, or the one whose path is in CHROMIUM.
@@ -170,6 +176,7 @@ check-vet:
 	go vet ./...
 	go vet -tags conformance ./cmd/cardwall
 	go vet -tags torture ./cmd/cardwall ./internal/sqldb
+	go vet -C clients/go ./...
 
 .PHONY: check-staticcheck
 check-staticcheck:
