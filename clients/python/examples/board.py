@@ -25,6 +25,7 @@ from cardwall.models import CreateCardInput
 
 T = TypeVar("T")
 BATCH = 100  # the most cards that one request creates or changes
+COLUMNS = {"list", "title", "description", "due"}
 EVENTS = [
     "card.created",
     "card.updated",
@@ -43,9 +44,13 @@ EVENTS = [
 def import_csv(client: Client, name: str, file: str) -> None:
     """Create a board with the lists and cards of a CSV file, and print its id."""
     with open(file, newline="", encoding="utf-8-sig") as source:
-        rows = list(csv.DictReader(source))
+        table = csv.DictReader(source)
+        missing = COLUMNS - set(table.fieldnames or [])
+        if missing:
+            raise ValueError(f"{file} lacks the columns {', '.join(sorted(missing))}")
+        rows = list(table)
     names = list(dict.fromkeys(row["list"] for row in rows))  # in order of first appearance
-    workspace = client.list_workspaces(limit=1)["data"][0]
+    workspace = next(client.iterate_workspaces(limit=1))
     board = client.create_board(workspace["id"], name)["data"]
     lists = {n: client.create_list(board["id"], n)["data"]["id"] for n in names}
     cards: list[CreateCardInput] = []
@@ -175,7 +180,7 @@ def main() -> int:
                 case _:
                     print(__doc__, file=sys.stderr)
                     return 2
-        except CardwallError as error:
+        except (CardwallError, OSError, ValueError) as error:
             print(f"board: {error}", file=sys.stderr)
             return 1
     return 0

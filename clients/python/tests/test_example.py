@@ -59,6 +59,16 @@ def deliver(port: int, event_id: str, kind: str = "card.moved", key: bytes = KEY
         return error.code
 
 
+class ImportTest(FakeServerTest):
+    def test_missing_column(self) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            file = Path(folder) / "cards.csv"
+            file.write_text("list,title\nA,B\n")
+            with self.assertRaisesRegex(ValueError, "lacks the columns description, due"):
+                board.import_csv(self.client, "Board", str(file))
+        self.assertEqual(self.calls, [])
+
+
 class WatchTest(FakeServerTest):
     def test_duplicates_and_forgeries(self) -> None:
         with socket.socket() as s:

@@ -172,7 +172,7 @@ class ServerTest(unittest.TestCase):
             client.create_list(board_id, "B", idempotency_key="once")
 
     def test_every_operation(self) -> None:
-        """The server knows all operations, and all of their parameters."""
+        """The server knows all parameters of all operations."""
         count = 0
         for name, method in inspect.getmembers(self.client, inspect.ismethod):
             if name not in vars(Operations) or name.startswith("iterate_"):
