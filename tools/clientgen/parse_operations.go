@@ -108,13 +108,13 @@ func (p *parser) addResult(o *operation, source *operationObject) error {
 		if err != nil {
 			return err
 		}
-		for media, content := range r.Content {
-			if status[0] != '2' {
-				continue
-			}
+		if status[0] != '2' {
+			continue
+		}
+		for _, media := range slices.Sorted(maps.Keys(r.Content)) {
 			t := &typeRef{kind: binaryKind}
 			if media == "application/json" {
-				if t, err = p.typeOf(pascal(o.name)+"Response", content.Schema); err != nil {
+				if t, err = p.typeOf(pascal(o.name)+"Response", r.Content[media].Schema); err != nil {
 					return err
 				}
 			}
