@@ -1,0 +1,18 @@
+export {
+  CardwallError,
+  ConflictError,
+  ConnectionError,
+  ForbiddenError,
+  InvalidRequestError,
+  NotFoundError,
+  NotModifiedError,
+  PlanError,
+  RateLimitError,
+  ServerError,
+  TimeoutError,
+  UnauthenticatedError,
+  UnsupportedOperationError,
+  VersionConflictError,
+} from './errors.js'
+export type { ErrorCode, ErrorDetail } from './errors.js'
+export type { components, operations, paths } from './schema.js'
