@@ -1,3 +1,5 @@
+export { Client } from './client.js'
+export type { Body, CallOptions, ClientOptions, ListPath, PagedPath, RecordOf } from './client.js'
 export {
   CardwallError,
   ConflictError,
