@@ -17,4 +17,6 @@ export {
   VersionConflictError,
 } from './errors.js'
 export type { ErrorCode, ErrorDetail } from './errors.js'
+export { WebhookVerificationError, verifyWebhook } from './webhook.js'
+export type { WebhookEvent, WebhookHeaders, WebhookOptions, WebhookProblem } from './webhook.js'
 export type { components, operations, paths } from './schema.js'
