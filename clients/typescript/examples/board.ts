@@ -99,7 +99,7 @@ async function watch(client: Client, boardId: string, port: number, count: numbe
 /** Prints the changes of a board since the version in a file, and writes the new version to it. */
 async function catchUp(client: Client, boardId: string, file: string): Promise<void> {
   const since = existsSync(file) ? Number(readFileSync(file, 'utf8')) : 0
-  const params = { path: { boardId }, query: { since, limit: 200 } }
+  const params = { path: { boardId }, query: { since } }
   let version = since
   for await (const page of client.pages('/boards/{boardId}/changes', { params })) {
     for (const change of page.data) console.log(change.boardVersion, change.type)
@@ -126,7 +126,7 @@ async function edit(client: Client, boardId: string, name: string): Promise<void
     labelId = label.id
   }
   const cardIds: string[] = []
-  const query = { labelNot: labelId, limit: 200 }
+  const query = { labelNot: labelId, limit: 100 }
   for await (const card of client.all('/boards/{boardId}/cards', { params: { path, query } })) {
     cardIds.push(card.id)
   }
