@@ -37,7 +37,7 @@ export const cut: Reply = (response) => response.destroy()
 
 /**
  * Starts a server for a test, which sends the replies one after the other and then repeats the last
- * one. Returns a client of it with short waits, and the requests that it receives.
+ * one. Returns its address, a client with short waits, and the requests that it receives.
  */
 export async function serve(t: TestContext, replies: Reply[], options: ClientOptions = {}) {
   const requests: Received[] = []
@@ -55,6 +55,7 @@ export async function serve(t: TestContext, replies: Reply[], options: ClientOpt
     server.close()
   })
   const { port } = server.address() as AddressInfo
-  const client = new Client(`http://127.0.0.1:${port}/`, 'token', { backoff: 1, ...options })
-  return { client, requests }
+  const address = `http://127.0.0.1:${port}/`
+  const client = new Client(address, 'token', { backoff: 1, ...options })
+  return { address, client, requests }
 }
