@@ -75,7 +75,7 @@ GOTEST_FLAGS := -count=1 -vet=off -p 3 -parallel 4
 # The tests that test-go leaves out.
 SKIP ?= ^TestSystem
 .PHONY: test-go
-test-go: tools/node_modules/.installed tools/mcp/node_modules/.installed tools/bin/versitygw ## run the Go tests on SQLite and PostgreSQL
+test-go: tools/node_modules/.installed tools/mcp/node_modules/.installed tools/bin/versitygw clients/typescript/dist/index.js ## run the Go tests on SQLite and PostgreSQL
 	@tools/need go postgresql pgbouncer iproute2 curl jq openssl strace systemd promtool
 	tools/with-postgres $(GOTEST) $(GOTEST_FLAGS) -timeout 30m -skip '$(SKIP)' $(TESTFLAGS) $(PACKAGES)
 
@@ -101,7 +101,7 @@ tools/bin/versitygw:
 # If one target fails, the others still run. The last line counts all tests.
 .PHONY: test
 test: ## run the tests that every change must pass: Go, web app, clients and browser
-	@tools/tally $(MAKE) --no-print-directory --keep-going test-go test-web test-python test-go-client test-browser
+	@tools/tally $(MAKE) --no-print-directory --keep-going test-go test-web test-clients test-browser
 
 # N is the number of runs, LOAD that of busy loops beside them.
 N ?= 3
@@ -112,7 +112,7 @@ soak: ## run `make test` N=3 times beside LOAD=2 busy loops, and list tests that
 
 .PHONY: test-all
 test-all: ## run all tests, including those of the whole program, and the race detector for all packages
-	@tools/tally $(MAKE) --no-print-directory --keep-going RACE_PACKAGES=./... test-go test-race test-system test-web test-python test-go-client test-browser
+	@tools/tally $(MAKE) --no-print-directory --keep-going RACE_PACKAGES=./... test-go test-race test-system test-web test-clients test-browser
 
 # `make quick` excludes perf, and cmd/cardwall, whose tests run the whole program.
 .PHONY: quick
@@ -124,6 +124,21 @@ quick: web/node_modules/.installed ## vet, and run the tests that need no Postgr
 .PHONY: test-web
 test-web: web/node_modules/.installed ## run the unit tests of the web app
 	cd web && npm run --silent test
+
+# The build generates the types of the API, and compiles the library, its tests and its examples,
+# which `make test-go` runs.
+TYPESCRIPT_SOURCES := $(filter-out %/schema.ts,$(wildcard $(addprefix clients/typescript/,*.json src/*.ts test/*.ts examples/*.ts)))
+
+clients/typescript/dist/index.js: clients/typescript/node_modules/.installed internal/rest/testdata/openapi.json $(TYPESCRIPT_SOURCES)
+	cd clients/typescript && npm run --silent build
+	@touch $@
+
+.PHONY: test-clients
+test-clients: test-typescript test-python test-go-client ## run the tests of the clients in clients/
+
+.PHONY: test-typescript
+test-typescript: clients/typescript/dist/index.js ## run the unit tests of the TypeScript client
+	cd clients/typescript && npm run --silent test
 
 # Some tests call the built server. The types are checked if mypy is installed.
 .PHONY: test-python
@@ -159,7 +174,7 @@ pictures: build ## take screenshots of all screens, and update those in docs/
 	cd web && node scripts/pictures.mjs --docs
 
 .PHONY: check
-check: check-format check-tidy check-vet check-staticcheck check-architecture check-golden lint-openapi check-compatible check-generators check-web ## run all checks of CI except the tests
+check: check-format check-tidy check-vet check-staticcheck check-architecture check-golden lint-openapi check-compatible check-generators check-web check-clients ## run all checks of CI except the tests
 	@echo "check: all is well."
 
 .PHONY: check-format
@@ -228,6 +243,10 @@ tools/bin/oasdiff:
 check-web: web/node_modules/.installed
 	cd web && npm run --silent check
 
+.PHONY: check-clients
+check-clients: clients/typescript/node_modules/.installed
+	cd clients/typescript && npm run --silent check
+
 .PHONY: bench
 bench: build ## measure the performance goals and the limits of the machine
 	go run ./perf/bench $(ARGS)
@@ -266,11 +285,12 @@ tools: tools/node_modules/.installed tools/mcp/node_modules/.installed tools/gen
 # Installed again only if the required packages have changed. tools/mcp includes
 # the Node.js that the MCP suite and clients need, which may be newer than the
 # machine's.
-tools/node_modules/.installed tools/mcp/node_modules/.installed tools/generators/node_modules/.installed: %/node_modules/.installed: %/package.json %/package-lock.json %/.npmrc
+tools/node_modules/.installed tools/mcp/node_modules/.installed tools/generators/node_modules/.installed clients/typescript/node_modules/.installed: %/node_modules/.installed: %/package.json %/package-lock.json %/.npmrc
 	@tools/need npm
 	cd $* && npm ci --loglevel=error
 	@touch $@
 
 .PHONY: clean
 clean: ## remove built and installed files, but not release/ or ./data
-	rm -rf bin tools/node_modules tools/mcp/node_modules tools/generators/node_modules tools/generators/dist web/node_modules web/dist/assets web/dist/*.*
+	rm -rf bin tools/node_modules tools/mcp/node_modules tools/generators/node_modules tools/generators/dist web/node_modules web/dist/assets web/dist/*.* \
+		clients/typescript/node_modules clients/typescript/dist clients/typescript/build clients/typescript/src/schema.ts
