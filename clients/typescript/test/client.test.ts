@@ -123,7 +123,8 @@ test('a try without a complete response ends after the timeout', async (t) => {
 test('the caller can abort a call, also between tries', async (t) => {
   const mine = new AbortController()
   const { client, requests } = await serve(t, [() => mine.abort(new Error('mine'))])
-  await assert.rejects(client.GET('/me', { signal: mine.signal }), { message: 'mine' })
+  const once = client.GET('/me', { signal: mine.signal, retries: 0 })
+  await assert.rejects(once, { message: 'mine' })
   await assert.rejects(client.GET('/me', { signal: mine.signal }), { message: 'mine' })
   assert.equal(requests.length, 1)
 
@@ -134,8 +135,10 @@ test('the caller can abort a call, also between tries', async (t) => {
     setTimeout(() => other.abort(), 50)
   }
   const { client: waiting, requests: received } = await serve(t, [abortSoon])
+  const start = performance.now()
   const call = waiting.GET('/me', { signal: other.signal })
   await assert.rejects(call, { name: 'AbortError' })
+  assert.ok(performance.now() - start < 30_000, 'the call does not wait for the next try')
   assert.equal(received.length, 1)
 })
 
