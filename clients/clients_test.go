@@ -4,6 +4,7 @@ package clients_test
 
 import (
 	"bytes"
+	"context"
 	"encoding/csv"
 	"errors"
 	"fmt"
@@ -212,7 +213,9 @@ func (w *world) checkFaults() {
 // start starts the program. The returned function waits for its end and returns the lines of its output.
 func (w *world) start(args ...string) (wait func() []string) {
 	var out, problems strings.Builder
-	cmd := exec.CommandContext(w.T.Context(), w.command[0], slices.Concat(w.command[1:], args)...)
+	ctx, cancel := context.WithTimeout(w.T.Context(), 3*time.Minute)
+	w.T.Cleanup(cancel)
+	cmd := exec.CommandContext(ctx, w.command[0], slices.Concat(w.command[1:], args)...)
 	cmd.Env, cmd.Stdout, cmd.Stderr = w.env, &out, &problems
 	end := apptest.Start(w.T, cmd)
 	return func() []string {
