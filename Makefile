@@ -293,4 +293,5 @@ tools/node_modules/.installed tools/mcp/node_modules/.installed tools/generators
 .PHONY: clean
 clean: ## remove built and installed files, but not release/ or ./data
 	rm -rf bin tools/node_modules tools/mcp/node_modules tools/generators/node_modules tools/generators/dist web/node_modules web/dist/assets web/dist/*.* \
-		clients/typescript/node_modules clients/typescript/dist clients/typescript/build clients/typescript/src/schema.ts
+		clients/typescript/node_modules clients/typescript/dist clients/typescript/build clients/typescript/src/schema.ts \
+		clients/typescript/LICENSE clients/typescript/NOTICE
