@@ -153,10 +153,9 @@ export class Client {
     const operation = `${method.toUpperCase()} ${path}`
     const replayable = !(rest.body instanceof ReadableStream)
     for (let n = 0; ; n++) {
+      let result
       try {
-        const { data, response } = await this.#try(method, path, operation, rest, timeout)
-        onResponse?.(response)
-        return data
+        result = await this.#try(method, path, operation, rest, timeout)
       } catch (error) {
         if (n >= retries || !replayable || !retriable(error)) throw error
         const wait = (error.retryAfter ?? 0) * 1000
@@ -164,7 +163,10 @@ export class Client {
         // Waits of random length keep clients from trying again at the same time.
         const backoff = Math.min(this.#options.backoff * 2 ** n, 30_000) * Math.random()
         await sleep(Math.max(wait, backoff), rest.signal)
+        continue
       }
+      onResponse?.(result.response)
+      return result.data
     }
   }
 

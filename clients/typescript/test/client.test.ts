@@ -85,6 +85,15 @@ test('a call gives up after its retries', async (t) => {
   assert.equal(requests.length, 8)
 })
 
+test('an error of onResponse is not tried again', async (t) => {
+  const { client, requests } = await serve(t, [reply(200, card)])
+  const onResponse = () => {
+    throw new ConnectionError('mine')
+  }
+  await assert.rejects(client.GET('/me', { onResponse }), { message: 'mine' })
+  assert.equal(requests.length, 1)
+})
+
 test('a broken connection is an error after the retries', async (t) => {
   const { client, requests } = await serve(t, [cut], { retries: 2 })
   await assert.rejects(client.GET('/me'), ConnectionError)
