@@ -76,7 +76,7 @@ GOTEST_FLAGS := -count=1 -vet=off -p 3 -parallel 4
 SKIP ?= ^TestSystem
 .PHONY: test-go
 test-go: tools/node_modules/.installed tools/mcp/node_modules/.installed tools/bin/versitygw clients/typescript/dist/index.js ## run the Go tests on SQLite and PostgreSQL
-	@tools/need go postgresql pgbouncer iproute2 curl jq openssl strace systemd promtool
+	@tools/need go postgresql pgbouncer iproute2 curl jq openssl strace systemd promtool python3
 	tools/with-postgres $(GOTEST) $(GOTEST_FLAGS) -timeout 30m -skip '$(SKIP)' $(TESTFLAGS) $(PACKAGES)
 
 # The race detector needs cgo and gcc. The golden files contain what one goroutine

@@ -36,6 +36,8 @@ var clients = []struct {
 	command []string
 }{
 	{"TypeScript", nil, []string{"node", "typescript/build/examples/board.js"}},
+	{"Python", []string{"PYTHONPATH=python/src"}, []string{"python3", "python/examples/board.py"}},
+	{"Go", nil, []string{"go", "run", "-C", "go", "./examples"}},
 }
 
 func TestExamples(t *testing.T) {
