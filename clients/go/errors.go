@@ -93,7 +93,7 @@ func errorOf(r request, response *http.Response, content []byte) *APIError {
 	switch {
 	case status == http.StatusNotModified:
 		e.kind, e.Message = ErrNotModified, r.path+" has not changed"
-	case status == http.StatusMethodNotAllowed, status == http.StatusNotFound && !known:
+	case status == http.StatusMethodNotAllowed, status == http.StatusNotFound && (!known || e.Reason == "unknown_path"):
 		e.kind, e.Message = ErrUnsupported, "the server does not support "+r.method+" "+r.path
 	case !known:
 		e.kind, e.Message = ErrUnexpectedResponse, r.method+" "+r.path+": status "+strconv.Itoa(status)

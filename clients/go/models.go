@@ -1813,8 +1813,8 @@ type ErrorBody struct {
 	Details []ErrorBodyDetails `json:"details,omitzero"`
 	// Distinguishes errors that have the same code but must be handled differently:
 	// recent_sign_in_required, time_limit, too_many_at_once, spool_full, too_slow, changes_removed,
-	// list_moving, version_conflict, expand_limit. Later versions may add reasons. Absent for most
-	// errors.
+	// list_moving, version_conflict, expand_limit, unknown_path. Later versions may add reasons. Absent
+	// for most errors.
 	Reason *string `json:"reason,omitempty"`
 }
 

@@ -83,12 +83,15 @@ const (
 	// ReasonExpandLimit is the reason of an invalid_request if a response would contain too many
 	// records beside its data. A request for fewer records succeeds.
 	ReasonExpandLimit Reason = "expand_limit"
+	// ReasonUnknownPath is the reason of a not_found error if the server has no operation with
+	// the path. It may be older than the client.
+	ReasonUnknownPath Reason = "unknown_path"
 )
 
 // Reasons returns all reasons.
 func Reasons() []Reason {
 	return []Reason{ReasonRecentSignIn, ReasonTimeLimit, ReasonTooManyAtOnce, ReasonSpoolFull, ReasonTooSlow, ReasonChangesRemoved,
-		ReasonListMoving, ReasonVersionConflict, ReasonExpandLimit}
+		ReasonListMoving, ReasonVersionConflict, ReasonExpandLimit, ReasonUnknownPath}
 }
 
 // FieldRule is the rule that an invalid field breaks.

@@ -81,8 +81,11 @@ func (h *handler) unknown(w http.ResponseWriter, r *http.Request) {
 	h.notFound(w, r)
 }
 
-// notFound responds with 404.
+// notFound responds with 404 to a path that the server does not have.
 func (h *handler) notFound(w http.ResponseWriter, r *http.Request) {
 	session.SetRate(w.Header(), h.Gate.AnonymousRate(r))
-	h.refuse(w, r, board.NotFound())
+	h.refuse(w, r, &board.Fault{
+		Code: board.CodeNotFound, Reason: board.ReasonUnknownPath,
+		Message: "This server has no such path. It may be older than your program.",
+	})
 }

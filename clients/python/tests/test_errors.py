@@ -73,6 +73,7 @@ class ErrorsTest(FakeServerTest):
             Reply(404, b"404 page not found\n"),
             Reply(405, b""),
             refusal(405, "invalid_request"),
+            refusal(404, "not_found", reason="unknown_path"),
         ):
             error = self.error(reply)
             self.assertIsInstance(error, UnsupportedOperationError)

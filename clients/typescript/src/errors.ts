@@ -93,8 +93,8 @@ export function errorOf(operation: string, response: Response, parsed: unknown):
   const { status } = response
   const body = errorBody(parsed)
   // A server responds with 405 if it knows the path only with other methods. A 404 without the
-  // body of an error comes from something that does not know the path at all.
-  if (status === 405 || (status === 404 && !body)) {
+  // body of an error comes from something that does not know the API at all.
+  if (status === 405 || (status === 404 && (!body || body.reason === 'unknown_path'))) {
     const message = `${operation} is not supported by this server, which may be too old, or by this address.`
     return new UnsupportedOperationError(message, response, body)
   }

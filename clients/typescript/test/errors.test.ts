@@ -65,6 +65,9 @@ test('an operation that the server does not know is an UnsupportedOperationError
     code: undefined,
     message: /^POST \/batch is not supported by this server/,
   })
+  const error = { code: 'not_found', message: 'No such path.', reason: 'unknown_path' }
+  const { client: older } = await serve(t, [reply(404, { error })])
+  await assert.rejects(older.GET('/me'), { name: 'UnsupportedOperationError', code: 'not_found' })
 })
 
 test('a response that does not come from the API is a CardwallError', async (t) => {

@@ -143,7 +143,9 @@ def error_of(
     error: CardwallError
     if status == 304:
         error = NotModified(f"{path} has not changed")
-    elif status == 405 or (status == 404 and body is None):
+    elif status == 405 or (
+        status == 404 and (body is None or body.get("reason") == "unknown_path")
+    ):
         error = UnsupportedOperationError(f"the server does not support {method} {path}")
     elif body is None:
         where = headers.get("location")

@@ -2174,8 +2174,8 @@ class ErrorBody(_ErrorBodyRequired, total=False):
     reason: str
     """Distinguishes errors that have the same code but must be handled differently:
     recent_sign_in_required, time_limit, too_many_at_once, spool_full, too_slow, changes_removed,
-    list_moving, version_conflict, expand_limit. Later versions may add reasons. Absent for most
-    errors.
+    list_moving, version_conflict, expand_limit, unknown_path. Later versions may add reasons.
+    Absent for most errors.
     """
 
 
