@@ -44,8 +44,9 @@ func (apiCommand) Help() string {
 
 const (
 	apiTries   = 5
-	apiTimeout = time.Minute // for each try
-	apiPause   = time.Second // before the second try; doubles with each further one
+	apiTimeout = time.Minute     // for each try
+	apiPause   = time.Second     // before the second try; doubles with each further one
+	apiMaxWait = 2 * time.Minute // the longest wait that a server may ask for
 )
 
 func (c apiCommand) Run(ctx context.Context, g *globals) error {
@@ -61,7 +62,7 @@ func (c apiCommand) Run(ctx context.Context, g *globals) error {
 		if err != nil {
 			return err
 		}
-		if status >= http.StatusBadRequest {
+		if status >= http.StatusMultipleChoices {
 			return apiError(status, body)
 		}
 		if !c.All {
@@ -86,9 +87,10 @@ type apiRequest struct {
 
 // request returns the request that the arguments describe.
 func (c apiCommand) request(g *globals) (*apiRequest, error) {
-	r := &apiRequest{method: strings.ToUpper(c.Method), query: url.Values{},
+	r := &apiRequest{method: strings.ToUpper(c.Method),
 		header: http.Header{"Authorization": {"Bearer " + c.Token}, "User-Agent": {"cardwall/" + apiVersion()}},
-		client: &http.Client{Timeout: apiTimeout}}
+		// A client that follows a redirect sends a POST as a GET.
+		client: &http.Client{Timeout: apiTimeout, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}}
 	path, query, _ := strings.Cut(c.Path, "?")
 	r.address = strings.TrimSuffix(g.BaseURL, "/") + rest.Prefix + "/" + strings.TrimPrefix(strings.TrimPrefix(path, rest.Prefix), "/")
 	var err error
@@ -134,8 +136,7 @@ func (c apiCommand) request(g *globals) (*apiRequest, error) {
 	return r, nil
 }
 
-// fieldValue returns a value as JSON. What is not JSON is a string, as is a number that does
-// not survive as one, such as 007.
+// fieldValue returns a value as JSON. What is not JSON, such as 007, is a string.
 func fieldValue(text string) jsontext.Value {
 	if v := jsontext.Value(text); v.IsValid() {
 		return v
@@ -149,9 +150,10 @@ func (r *apiRequest) send(ctx context.Context) (status int, body []byte, err err
 	for try := 1; ; try++ {
 		var wait time.Duration
 		status, body, wait, err = r.try(ctx)
-		again := err != nil || status == http.StatusTooManyRequests ||
+		// A write whose first try is still in progress is refused with 409 and Retry-After.
+		again := err != nil || wait > 0 || status == http.StatusTooManyRequests ||
 			status >= http.StatusBadGateway && status <= http.StatusGatewayTimeout
-		if !again || try == apiTries || ctx.Err() != nil {
+		if !again || try == apiTries || wait > apiMaxWait || ctx.Err() != nil {
 			return status, body, err
 		}
 		if wait == 0 {

@@ -36,9 +36,17 @@ func (u *unreliable) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case "cut after":
 		u.Handler.ServeHTTP(httptest.NewRecorder(), r)
 		panic(http.ErrAbortHandler)
-	case "busy":
+	case "limited":
 		w.Header().Set("Retry-After", "1")
 		w.WriteHeader(http.StatusTooManyRequests)
+	case "in progress":
+		w.Header().Set("Retry-After", "1")
+		w.WriteHeader(http.StatusConflict)
+	case "limited for long":
+		w.Header().Set("Retry-After", "3600")
+		w.WriteHeader(http.StatusTooManyRequests)
+	case "moved":
+		http.Redirect(w, r, "/elsewhere", http.StatusFound)
 	case "":
 		u.Handler.ServeHTTP(w, r)
 	}
@@ -63,10 +71,10 @@ func TestAPICommand(t *testing.T) {
 	defer server.Close()
 
 	// A write whose response was lost is not done twice.
-	network.faults = map[int]string{1: "cut before", 2: "cut after", 3: "busy"}
+	network.faults = map[int]string{1: "cut before", 2: "cut after", 3: "in progress", 4: "limited"}
 	status, out, stderr := api(ada, server, "", "post", "/cards", "-f", "listId="+list, "-f", "title=007", "-f", `labels=[]`)
-	if status != 0 || !strings.Contains(out, "\n    \"title\": \"007\",\n") || network.served != 4 {
-		t.Errorf("POST /cards: got status %d after %d requests, output %s, errors %s; want the card after 4", status, network.served, out, stderr)
+	if status != 0 || !strings.Contains(out, "\n    \"title\": \"007\",\n") || network.served != 5 {
+		t.Errorf("POST /cards: got status %d after %d requests, output %s, errors %s; want the card after 5", status, network.served, out, stderr)
 	}
 	for i := range 3 {
 		body := fmt.Sprintf(`{"listId": %q, "title": "Card %d"}`, list, i)
@@ -100,6 +108,15 @@ func TestAPICommand(t *testing.T) {
 	defer other.Close()
 	if status, _, stderr := api(ada, other, "", "GET", "/boards"); status != 1 || !strings.Contains(stderr, "check --base-url") {
 		t.Errorf("api with another server: got status %d, errors %q; want a hint at --base-url", status, stderr)
+	}
+	// A redirect is not followed, and a long wait is an error at once.
+	network.faults = map[int]string{network.served + 1: "moved", network.served + 2: "limited for long"}
+	for _, want := range []string{"status 302", "status 429"} {
+		before := network.served
+		status, _, stderr := api(ada, server, "", "POST", "/cards", "-f", "listId="+list, "-f", "title=x")
+		if status != 1 || !strings.Contains(stderr, want) || network.served != before+1 {
+			t.Errorf("got status %d after %d requests, errors %s; want %s after one", status, network.served-before, stderr, want)
+		}
 	}
 	for want, args := range map[string][]string{
 		"status 404, not_found":            {"GET", "/cards/crd_none"},
