@@ -175,7 +175,10 @@ func TestErrors(t *testing.T) {
 		{refusal(403, "insufficient_scope"), []error{ErrInsufficientScope, ErrForbidden}},
 		{refusal(405, "invalid_request"), []error{ErrUnsupported}},
 		{reply{status: 404, body: "404 page not found"}, []error{ErrUnsupported}},
-		{reply{status: 404, body: `{"error": {"code": "not_found", "message": "No such path.", "reason": "unknown_path"}}`}, []error{ErrUnsupported}},
+		{
+			reply{status: 404, body: `{"error": {"code": "not_found", "message": "No such path.", "reason": "unknown_path"}}`},
+			[]error{ErrUnsupported},
+		},
 		{reply{status: 304}, []error{ErrNotModified}},
 		{reply{status: 400, body: "<html>"}, []error{ErrUnexpectedResponse}},
 		{reply{status: 200, body: "<html>"}, []error{ErrUnexpectedResponse}},

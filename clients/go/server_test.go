@@ -53,7 +53,7 @@ func (f *faulty) RoundTrip(r *http.Request) (*http.Response, error) {
 func server(t *testing.T) (address, token string) {
 	binary := os.Getenv("CARDWALL_BIN")
 	if binary == "" {
-		t.Skip("CARDWALL_BIN is not set")
+		t.Skip("CARDWALL_BIN is not set; run make test-go-client")
 	}
 	port, data := freePort(t), t.TempDir()
 	address = "http://127.0.0.1:" + port

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"go/format"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -94,16 +95,15 @@ func goType(t *typeRef) string {
 	return "any"
 }
 
-// initialisms are the words that Go names write in capitals.
-var initialisms = strings.NewReplacer("Ids", "IDs", "Id", "ID", "Url", "URL", "Json", "JSON")
+// initialism matches a word that Go names write in capitals.
+var initialism = regexp.MustCompile(`(Id|Url|Json)(s?\b|s?[A-Z])`)
 
 // goName returns a name in JSON as an exported name.
 func goName(name string) string {
-	exported := pascal(name)
-	if strings.HasPrefix(exported, "Ide") || strings.HasPrefix(exported, "Idl") {
-		return exported
-	}
-	return initialisms.Replace(exported)
+	return initialism.ReplaceAllStringFunc(pascal(name), func(word string) string {
+		end := len(initialism.FindStringSubmatch(word)[1])
+		return strings.ToUpper(word[:end]) + word[end:]
+	})
 }
 
 // goArgument returns a name in JSON as an argument.

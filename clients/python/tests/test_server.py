@@ -53,7 +53,7 @@ def sample(kind: Any) -> object:
     return [] if "list[" in str(kind) else "2026-01-01"
 
 
-@unittest.skipUnless(BINARY, "CARDWALL_BIN is not set")
+@unittest.skipUnless(BINARY, "CARDWALL_BIN is not set; run make test-python")
 class ServerTest(unittest.TestCase):
     """A server with an account, a workspace and a token."""
 
