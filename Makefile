@@ -127,7 +127,7 @@ test-web: web/node_modules/.installed ## run the unit tests of the web app
 
 # The build generates the types of the API, and compiles the library, its tests and its examples,
 # which `make test-go` runs.
-TYPESCRIPT_SOURCES := $(filter-out %/schema.ts,$(wildcard $(addprefix clients/typescript/,*.json src/*.ts test/*.ts examples/*.ts)))
+TYPESCRIPT_SOURCES := $(filter-out %/schema.ts,$(wildcard $(addprefix clients/typescript/,*.json *.mjs src/*.ts test/*.ts examples/*.ts)))
 
 clients/typescript/dist/index.js: clients/typescript/node_modules/.installed internal/rest/testdata/openapi.json $(TYPESCRIPT_SOURCES)
 	cd clients/typescript && npm run --silent build

@@ -102,6 +102,7 @@ export class Client {
     this.#inner = createClient<paths>({
       baseUrl: address.endsWith(prefix) ? address : address + prefix,
       headers: { Authorization: `Bearer ${token}` },
+      bodySerializer: serialize,
     })
     this.#options = {
       retries: options.retries ?? 5,
@@ -149,6 +150,10 @@ export class Client {
     if (method !== 'get') {
       const key = idempotencyKey ?? crypto.randomUUID()
       rest.headers = mergeHeaders({ 'Idempotency-Key': key }, rest.headers)
+    }
+    if (rest.body instanceof Blob) {
+      const type = rest.body.type || 'application/octet-stream'
+      rest.headers = mergeHeaders({ 'Content-Type': type }, rest.headers)
     }
     const operation = `${method.toUpperCase()} ${path}`
     const replayable = !(rest.body instanceof ReadableStream)
@@ -210,6 +215,17 @@ export class Client {
     if (result.response.ok) return result
     throw errorOf(operation, result.response, result.error)
   }
+}
+
+/** Encodes a body: a file as it is, a record with a file as a form, and other records as JSON. */
+function serialize(body: unknown): BodyInit {
+  if (body instanceof Blob || body instanceof FormData) return body
+  const fields = Object.entries(body as object)
+  if (!fields.some(([, value]) => value instanceof Blob)) return JSON.stringify(body)
+  const form = new FormData()
+  fields.sort(([, a], [, b]) => Number(a instanceof Blob) - Number(b instanceof Blob)) // files last
+  for (const [name, value] of fields) form.append(name, value)
+  return form
 }
 
 interface AnyResult {

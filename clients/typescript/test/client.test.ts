@@ -28,6 +28,21 @@ test('a call sends the token, the parameters and the body, and returns the body'
   assert.equal(get!.url, '/api/public/v1/boards/brd%201/cards?limit=5&q=a%26b')
 })
 
+test('a file is sent as it is, and a record with a file as a form', async (t) => {
+  const { client, requests } = await serve(t, [refusal(503, 'unavailable'), reply(200, card)])
+  const picture = new Blob(['pixels'], { type: 'image/png' })
+  const params = { path: { boardId: 'brd_1' } }
+  await client.PUT('/boards/{boardId}/background', { params, body: picture })
+  const file = new File(['text'], 'plan.txt', { type: 'text/plain' })
+  const body = { file, name: 'Plan' }
+  await client.POST('/cards/{cardId}/attachments', { params: { path: { cardId: 'crd_1' } }, body })
+  const [, put, post] = requests
+  assert.equal(put!.headers['content-type'], 'image/png')
+  assert.equal(put!.body, 'pixels')
+  assert.match(post!.headers['content-type']!, /^multipart\/form-data; boundary=/)
+  assert.match(post!.body, /name="name"\r\n\r\nPlan\r\n.*name="file"; filename="plan.txt"/s)
+})
+
 test('a write is tried again with the same key', async (t) => {
   const truncated: Reply = (response) => {
     response.writeHead(201, { 'Content-Type': 'application/json', 'Content-Length': '100' })
