@@ -43,7 +43,10 @@ type response struct {
 	Content map[string]mediaType
 }
 
-type mediaType struct{ Schema *schema }
+type mediaType struct {
+	Schema  *schema
+	Example any
+}
 
 type schema struct {
 	Ref                  string `json:"$ref"`
@@ -57,6 +60,7 @@ type schema struct {
 	AdditionalProperties *additional
 	OneOf, AnyOf, AllOf  []*schema
 	ContentMediaType     string
+	Examples             []any
 }
 
 // typeNames is the value of the keyword type: one name, or an array of names.

@@ -54,6 +54,7 @@ type field struct {
 	name, doc string // the name in JSON, in the query or in the header
 	typ       *typeRef
 	required  bool
+	example   any // of a parameter: its value in snippets, or nil
 }
 
 // operation is a request that the API supports.
@@ -61,17 +62,18 @@ type operation struct {
 	name         string // in snake case
 	method, path string
 	summary, doc string
-	pathParams   []*field // in the order of the path
-	queryParams  []*field // required ones first
-	headerParams []*field // except those below
-	hasBody      bool     // whether it takes a JSON object with the fields of body
-	body         []*field // required ones first
-	multipart    []*field // an alternative body with a file, or nil
-	media        string   // the content type of a body that is not JSON; image/* is any of them
-	result       *typeRef // nil if the response has no content
-	record       *typeRef // of a list with pages: the type of its records
-	paged        bool     // whether the response may have a cursor for the next page
-	keyed        bool     // whether it takes an Idempotency-Key
+	pathParams   []*field       // in the order of the path
+	queryParams  []*field       // required ones first
+	headerParams []*field       // except those below
+	hasBody      bool           // whether it takes a JSON object with the fields of body
+	body         []*field       // required ones first
+	example      map[string]any // of the body
+	multipart    []*field       // an alternative body with a file, or nil
+	media        string         // the content type of a body that is not JSON; image/* is any of them
+	result       *typeRef       // nil if the response has no content
+	record       *typeRef       // of a list with pages: the type of its records
+	paged        bool           // whether the response may have a cursor for the next page
+	keyed        bool           // whether it takes an Idempotency-Key
 	ifMatch      bool
 	ifNoneMatch  bool
 }

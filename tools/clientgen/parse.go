@@ -94,7 +94,7 @@ func (p *parser) fields(owner string, s *schema) ([]*field, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
-		fields = append(fields, &field{name, property.Description, t, i < len(s.Required)})
+		fields = append(fields, &field{name: name, doc: property.Description, typ: t, required: i < len(s.Required)})
 	}
 	return fields, nil
 }

@@ -61,7 +61,10 @@ func (p *parser) addParameter(o *operation, parameter *parameter) error {
 	if t.kind > booleanKind && t.kind != enumKind {
 		return fmt.Errorf("its type is not supported")
 	}
-	f := &field{parameter.Name, parameter.Description, t, parameter.Required}
+	f := &field{name: parameter.Name, doc: parameter.Description, typ: t, required: parameter.Required}
+	if len(parameter.Schema.Examples) > 0 {
+		f.example = parameter.Schema.Examples[0]
+	}
 	switch parameter.In {
 	case "path":
 		o.pathParams = append(o.pathParams, f)
@@ -87,6 +90,7 @@ func (p *parser) addBody(o *operation, source *operationObject) error {
 		switch media {
 		case "application/json":
 			o.hasBody = true
+			o.example, _ = source.RequestBody.Content[media].Example.(map[string]any)
 			o.body, err = p.fields(pascal(o.name), s)
 		case "multipart/form-data":
 			o.multipart, err = p.fields(pascal(o.name), s)

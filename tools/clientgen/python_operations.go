@@ -132,11 +132,11 @@ func pyOperation(o *operation) (pyMethod, error) {
 	case o.body != nil:
 		m.Arguments = append(m.Arguments, pyDict("content=form(", s.entries(o.body, true), ")")...)
 	case o.media != "":
-		content := &field{"content", "The content of the file.", &typeRef{kind: binaryKind}, true}
+		content := &field{name: "content", doc: "The content of the file.", typ: &typeRef{kind: binaryKind}, required: true}
 		m.Arguments = append(m.Arguments, "content="+s.add(content))
 	}
 	if strings.HasSuffix(o.media, "/*") {
-		media := &field{"contentType", "The type of the content, such as image/png.", &typeRef{kind: stringKind}, true}
+		media := &field{name: "contentType", doc: "The type of the content, such as image/png.", typ: &typeRef{kind: stringKind}, required: true}
 		headers = append(headers, `"Content-Type": `+s.add(media))
 	} else if o.media != "" && o.body == nil {
 		headers = append(headers, fmt.Sprintf(`"Content-Type": %q`, o.media))
