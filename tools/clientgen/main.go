@@ -1,5 +1,5 @@
 // Command clientgen generates the parts of the API clients that follow from the OpenAPI document:
-// the types of all records, and a method for each operation. It guarantees the same output for the
+// the types of all records, a method for each operation, and an example of its call. It guarantees the same output for the
 // same document, and fails if the document contains a construct that it does not know.
 //
 //	clientgen [-root FOLDER]
@@ -23,6 +23,7 @@ var outputs = map[string]func(*api) ([]byte, error){
 	"clients/go/operations.go":                  goOperations,
 	"clients/python/src/cardwall/models.py":     pythonModels,
 	"clients/python/src/cardwall/operations.py": pythonOperations,
+	"internal/rest/docs/snippets.json":          snippets,
 }
 
 func main() {

@@ -18,6 +18,7 @@ const (
 type snippet struct {
 	TypeScript string `json:"typescript"`
 	Python     string `json:"python"`
+	Go         string `json:"go"`
 }
 
 // snippets returns a JSON object with a snippet for each operation. A snippet sends
@@ -31,7 +32,11 @@ func snippets(a *api) ([]byte, error) {
 				return nil, fmt.Errorf("%s: the parameter %s has no example", o.name, f.name)
 			}
 		}
-		all[o.name] = snippet{TypeScript: tsSnippet(o), Python: pySnippet(o)}
+		goText, err := goSnippet(a, o)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", o.name, err)
+		}
+		all[o.name] = snippet{TypeScript: tsSnippet(o), Python: pySnippet(o), Go: goText}
 	}
 	return []byte(encode(all, " ") + "\n"), nil
 }
