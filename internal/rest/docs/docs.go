@@ -30,7 +30,7 @@ import (
 	"cardwall/internal/asset"
 )
 
-//go:embed page.tmpl article.tmpl errors.md parts.tmpl style.css docs.js icon.svg
+//go:embed page.tmpl article.tmpl errors.md parts.tmpl style.css docs.js icon.svg snippets.json
 var files embed.FS
 
 // Policy is the Content-Security-Policy of the page. The handler sends it
@@ -125,6 +125,9 @@ func render(doc *huma.OpenAPI, base, changelog string, versions map[string]strin
 	dec.UseNumber()
 	if err := dec.Decode(&d); err != nil {
 		return nil, fmt.Errorf("read OpenAPI document: %w", err)
+	}
+	if d.snippets, err = snippets(); err != nil {
+		return nil, err
 	}
 	v, err := d.view(base)
 	if err != nil {

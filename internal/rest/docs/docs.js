@@ -53,6 +53,22 @@ details.addEventListener("click", (event) => {
   if (event.target.closest("a")) details.open = false;
 });
 
+// The page keeps the language of the examples. The style sheet shows only those.
+const language = document.getElementById("language");
+try {
+  const kept = localStorage.getItem("reference-language");
+  if ([...language.options].some((option) => option.value === kept)) language.value = kept;
+} catch {
+  // The browser forbids storage.
+}
+language.addEventListener("change", () => {
+  try {
+    localStorage.setItem("reference-language", language.value);
+  } catch {
+    // The choice lasts until the page is closed.
+  }
+});
+
 // Copy buttons.
 if (navigator.clipboard) {
   for (const box of document.querySelectorAll(".code")) {

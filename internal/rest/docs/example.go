@@ -197,6 +197,9 @@ func placeholder(name string) string {
 	return strings.ToUpper(b.String())
 }
 
+// tokenHeader is the argument of curl that sends the token.
+const tokenHeader = `-H "Authorization: Bearer $CARDWALL_TOKEN"`
+
 // curl returns a curl command for an operation, with the required parameters, the
 // body, and the token unless the operation is public.
 func (d *document) curl(op *operation, address string, params []*parameter, public bool) string {
@@ -222,11 +225,19 @@ func (d *document) curl(op *operation, address string, params []*parameter, publ
 	}
 	lines[0] += " " + quote(address)
 	if !public {
-		lines = append(lines, `-H "Authorization: Bearer $CARDWALL_TOKEN"`)
+		lines = append(lines, tokenHeader)
 	}
 	lines = append(lines, headers...)
-	if kind, media := d.body(op); media != nil {
+	switch kind, media := d.body(op); {
+	case kind == "application/json":
 		lines = append(lines, "-H "+quote("Content-Type: "+kind), "-d "+quote(d.sampleBody(media)))
+	case kind == "image/*":
+		lines = append(lines, "-H 'Content-Type: image/png'", "--data-binary @picture.png")
+	case media != nil:
+		lines = append(lines, "-H "+quote("Content-Type: "+kind), "--data-binary @part.bin")
+	}
+	if r := d.response(op.Responses["200"]); r != nil && r.Content["*/*"] != nil {
+		lines = append(lines, "-o file")
 	}
 	return strings.Join(lines, " \\\n  ")
 }

@@ -30,7 +30,8 @@ type document struct {
 		SecuritySchemes map[string]*securityScheme `json:"securitySchemes"`
 	} `json:"components"`
 
-	anchors map[string]string // fragments of operations and schemas, by name
+	anchors  map[string]string    // fragments of operations and schemas, by name
+	snippets map[string][]program // of the operations, in the languages of the clients
 }
 
 type tag struct {

@@ -21,8 +21,8 @@ func (d *document) operationView(op *operation, address string, status map[strin
 	v := opView{
 		ID: anchor(op.OperationID), Name: op.OperationID, Method: op.method, Path: op.path, Scope: op.Scope,
 		Summary: op.Summary, PathParts: pathParts(op.path), Deprecated: op.Deprecated, Public: public,
-		Inputs: d.inputs(op, params),
-		Curl:   d.curl(op, address+op.path, params, public),
+		Inputs:   d.inputs(op, params),
+		Programs: append([]program{{"curl", d.curl(op, address+op.path, params, public)}}, d.snippets[op.OperationID]...),
 	}
 	if strings.TrimSpace(op.Description) != strings.TrimSpace(op.Summary) {
 		v.Text = d.markdown(op.Description, 4)

@@ -49,11 +49,6 @@ func (v *view) Guide(code string) string { return v.folder + ofErrors + code }
 // Asset returns the URL of an asset.
 func (v *view) Asset(name string) string { return v.folder + name + "?v=" + v.versions[name] }
 
-// AuthExample returns a curl command that works with any token.
-func (v *view) AuthExample() string {
-	return "curl " + quote(v.Address+"/me") + " \\\n  -H \"Authorization: Bearer $CARDWALL_TOKEN\""
-}
-
 // ErrorExample returns the body of an error response.
 func (v *view) ErrorExample() string {
 	return pretty(members{{"error", members{
@@ -96,7 +91,7 @@ type opView struct {
 	Deprecated, Public                     bool
 	Text                                   []node
 	Inputs                                 []table
-	Curl                                   string
+	Programs                               []program
 	Responses                              []responseView
 	Refusals                               []refusal
 }
