@@ -104,6 +104,19 @@ func NewKey() string {
 	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
 }
 
+// Request calls an operation that this package may not have. The path follows /api/public/v1, as in
+// "/boards". A body that is not nil is sent as JSON. The response is decoded into result, unless it
+// is nil; a *[]byte receives the response as it is.
+func (c *Client) Request(
+	ctx context.Context, method, path string, query url.Values, body, result any, options ...Option,
+) error {
+	if !strings.HasPrefix(path, "/") {
+		return &APIError{Message: fmt.Sprintf("the path %q does not begin with a slash", path), kind: ErrInvalidRequest}
+	}
+	r := request{method: method, path: path, query: query, body: body, keyed: method != http.MethodGet}
+	return c.call(ctx, r, result, nil, options)
+}
+
 // call sends a request and decodes the response into result, or into accepted for status 202.
 func (c *Client) call(ctx context.Context, r request, result, accepted any, options []Option) error {
 	for part := range strings.SplitSeq(r.path[1:], "/") {

@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"reflect"
 	"slices"
 	"sync"
@@ -267,5 +268,24 @@ func TestNullable(t *testing.T) {
 	var back record
 	if err := json.Unmarshal(data, &back); err != nil || back.A.Set || !back.B.Set || back.B.Value != nil || *back.C.Value != "x" {
 		t.Errorf("got %+v, %v", back, err)
+	}
+}
+
+func TestRequestOfAnyOperation(t *testing.T) {
+	f := newFake(t, reply{status: 503}, reply{status: 200, body: `{"data": 1}`}, reply{status: 200, body: "text"})
+	var result struct{ Data int }
+	err := f.Request(t.Context(), "POST", "/new", url.Values{"q": {"a&b"}}, map[string]int{"n": 7}, &result)
+	if err != nil || result.Data != 1 || f.bodies[1] != `{"n":7}` || f.calls[1].URL.RequestURI() != "/api/public/v1/new?q=a%26b" {
+		t.Errorf("got %v, error %v, body %s, %s", result, err, f.bodies[1], f.calls[1].URL)
+	}
+	if key := f.calls[0].Header.Get("Idempotency-Key"); key == "" || key != f.calls[1].Header.Get("Idempotency-Key") {
+		t.Errorf("got the key %q in the first try, want the same in both", key)
+	}
+	var raw []byte
+	if err := f.Request(t.Context(), "GET", "/text", nil, nil, &raw); err != nil || string(raw) != "text" || f.bodies[2] != "" {
+		t.Errorf("got %q, error %v, body %q", raw, err, f.bodies[2])
+	}
+	if err := f.Request(t.Context(), "GET", "boards", nil, nil, nil); !errors.Is(err, ErrInvalidRequest) {
+		t.Errorf("got %v for a path without a slash, want ErrInvalidRequest", err)
 	}
 }
