@@ -2,7 +2,10 @@ module cardwall
 
 go 1.26.0
 
+replace cardwall/clients/go => ./clients/go
+
 require (
+	cardwall/clients/go v0.0.0
 	github.com/alecthomas/kong v1.17.0
 	github.com/arran4/golang-ical v0.3.4
 	github.com/coreos/go-oidc/v3 v3.21.0

@@ -199,7 +199,8 @@ func listPackages() ([]goPackage, error) {
 	// The flag -e accepts packages that do not compile, because the compiler
 	// reports them.
 	cmd := exec.Command("go", "list", "-e", "-json=ImportPath,Dir,Name,Doc,GoFiles,CgoFiles,TestGoFiles,XTestGoFiles,"+
-		"Imports,TestImports,XTestImports", module+"/...")
+		"Imports,TestImports,XTestImports", "./...")
+	cmd.Dir = ".." // without clients/go, which is a module of its own
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
 	out, err := cmd.Output()

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -9,14 +8,12 @@ import (
 	"net/http"
 	"net/url"
 	"os"
-	"strconv"
 	"strings"
-	"time"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
-	"github.com/google/uuid"
 
+	"cardwall/clients/go"
 	"cardwall/internal/rest"
 )
 
@@ -28,7 +25,7 @@ type apiCommand struct {
 	Body   string   `env:"-" placeholder:"FILE" help:"File with the JSON body; - is standard input. Fields are then sent in the query."`
 	All    bool     `env:"-" help:"Read all pages of a list, and print each record on a line."`
 	Key    string   `env:"-" placeholder:"KEY" help:"Idempotency key of a write. Repeat a write with its key to learn its result (default: a random key)."`
-	Token  string   `placeholder:"TOKEN" help:"API token. Use the environment variable, because ps shows flags to every user."`
+	remoteFlags
 }
 
 func (apiCommand) Help() string {
@@ -42,28 +39,23 @@ func (apiCommand) Help() string {
 		"  echo '{\"text\": \"Done.\"}' | cardwall api POST /cards/crd_01jb2m3n4p5q6r7s8t9v0w1x2y/comments --body -"
 }
 
-const (
-	apiTries   = 5
-	apiTimeout = time.Minute     // for each try
-	apiPause   = time.Second     // before the second try; doubles with each further one
-	apiMaxWait = 2 * time.Minute // the longest wait that a server may ask for
-)
-
 func (c apiCommand) Run(ctx context.Context, g *globals) error {
-	if c.Token == "" {
-		return errors.New("set CARDWALL_TOKEN to an API token, which you can create in the profile")
-	}
 	r, err := c.request(g)
 	if err != nil {
 		return err
 	}
+	client, err := c.client(g)
+	if err != nil {
+		return err
+	}
+	var options []cardwall.Option
+	if c.Key != "" {
+		options = append(options, cardwall.WithIdempotencyKey(c.Key))
+	}
 	for {
-		status, body, err := r.send(ctx)
-		if err != nil {
+		var body []byte
+		if err := client.Request(ctx, r.method, r.path, r.query, r.body, &body, options...); err != nil {
 			return err
-		}
-		if status >= http.StatusMultipleChoices {
-			return apiError(status, body)
 		}
 		if !c.All {
 			return g.printJSON(body)
@@ -76,23 +68,19 @@ func (c apiCommand) Run(ctx context.Context, g *globals) error {
 	}
 }
 
-// apiRequest is a request that can be sent several times.
+// apiRequest is what the arguments describe.
 type apiRequest struct {
-	method, address string
-	query           url.Values
-	body            []byte // nil for none
-	header          http.Header
-	client          *http.Client
+	method, path string
+	query        url.Values
+	body         any // nil for none
 }
 
-// request returns the request that the arguments describe.
 func (c apiCommand) request(g *globals) (*apiRequest, error) {
-	r := &apiRequest{method: strings.ToUpper(c.Method),
-		header: http.Header{"Authorization": {"Bearer " + c.Token}, "User-Agent": {"cardwall/" + apiVersion()}},
-		// A client that follows a redirect sends a POST as a GET.
-		client: &http.Client{Timeout: apiTimeout, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}}
 	path, query, _ := strings.Cut(c.Path, "?")
-	r.address = strings.TrimSuffix(g.BaseURL, "/") + rest.Prefix + "/" + strings.TrimPrefix(strings.TrimPrefix(path, rest.Prefix), "/")
+	r := &apiRequest{
+		method: strings.ToUpper(c.Method),
+		path:   "/" + strings.TrimPrefix(strings.TrimPrefix(path, rest.Prefix), "/"),
+	}
 	var err error
 	if r.query, err = url.ParseQuery(query); err != nil {
 		return nil, fmt.Errorf("the query of the path is malformed: %w", err)
@@ -113,25 +101,20 @@ func (c apiCommand) request(g *globals) (*apiRequest, error) {
 			fields[name] = fieldValue(value)
 		}
 	}
+	var body []byte
 	switch {
 	case c.Body == "-":
-		r.body, err = io.ReadAll(g.stdin)
+		body, err = io.ReadAll(g.stdin)
 	case c.Body != "":
-		r.body, err = os.ReadFile(c.Body)
+		body, err = os.ReadFile(c.Body)
 	case len(fields) > 0:
-		r.body, err = json.Marshal(fields, json.Deterministic(true))
+		body, err = json.Marshal(fields, json.Deterministic(true))
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read the body: %w", err)
 	}
-	if r.body != nil {
-		r.header.Set("Content-Type", "application/json")
-	}
-	if !reads {
-		if c.Key == "" {
-			c.Key = uuid.NewString()
-		}
-		r.header.Set("Idempotency-Key", c.Key)
+	if body != nil {
+		r.body = jsontext.Value(body)
 	}
 	return r, nil
 }
@@ -143,65 +126,6 @@ func fieldValue(text string) jsontext.Value {
 	}
 	quoted, _ := jsontext.AppendQuote(nil, text)
 	return quoted
-}
-
-// send sends the request until there is a response that further tries would not change.
-func (r *apiRequest) send(ctx context.Context) (status int, body []byte, err error) {
-	for try := 1; ; try++ {
-		var wait time.Duration
-		status, body, wait, err = r.try(ctx)
-		// A write whose first try is still in progress is refused with 409 and Retry-After.
-		again := err != nil || wait > 0 || status == http.StatusTooManyRequests ||
-			status >= http.StatusBadGateway && status <= http.StatusGatewayTimeout
-		if !again || try == apiTries || wait > apiMaxWait || ctx.Err() != nil {
-			return status, body, err
-		}
-		if wait == 0 {
-			wait = apiPause << (try - 1)
-		}
-		select {
-		case <-ctx.Done():
-			return 0, nil, ctx.Err()
-		case <-time.After(wait):
-		}
-	}
-}
-
-// try sends the request once. It returns how long the server asks to wait; 0 if it does not.
-func (r *apiRequest) try(ctx context.Context) (status int, body []byte, wait time.Duration, err error) {
-	address := r.address
-	if len(r.query) > 0 {
-		address += "?" + r.query.Encode()
-	}
-	request, err := http.NewRequestWithContext(ctx, r.method, address, bytes.NewReader(r.body))
-	if err != nil {
-		return 0, nil, 0, err
-	}
-	request.Header = r.header
-	response, err := r.client.Do(request)
-	if err != nil {
-		return 0, nil, 0, fmt.Errorf("the server does not respond: %w", err)
-	}
-	defer func() { _ = response.Body.Close() }()
-	if body, err = io.ReadAll(response.Body); err != nil {
-		return 0, nil, 0, fmt.Errorf("the response ended early: %w", err)
-	}
-	seconds, _ := strconv.Atoi(response.Header.Get("Retry-After")) // 0 if it is absent
-	return response.StatusCode, body, time.Duration(seconds) * time.Second, nil
-}
-
-// apiError returns the error that a response describes.
-func apiError(status int, body []byte) error {
-	var envelope struct {
-		Error struct {
-			Code    string `json:"code"`
-			Message string `json:"message"`
-		} `json:"error"`
-	}
-	if err := json.Unmarshal(body, &envelope); err != nil || envelope.Error.Code == "" {
-		return fmt.Errorf("status %d, without an error of the API; check --base-url", status)
-	}
-	return fmt.Errorf("status %d, %s: %s", status, envelope.Error.Code, envelope.Error.Message)
 }
 
 // printJSON prints a body with indentation if it is JSON, and as it is otherwise.

@@ -2,6 +2,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -138,7 +139,7 @@ func runUntil(ctx context.Context, args []string, stdin io.Reader, stdout, stder
 		}
 	}
 	if err != nil {
-		_, _ = fmt.Fprintln(stderr, "cardwall: "+message(err))
+		_, _ = fmt.Fprintln(stderr, "cardwall: "+cmp.Or(remoteError(err), message(err)))
 		return 1
 	}
 	return 0
