@@ -98,6 +98,8 @@ var layers = []layer{
 	{"internal/server", everything, nil, "it puts the parts together, for the program and for tests"},
 	{"internal/apptest", everything, nil, "it runs the whole program for tests"},
 	{"cmd/*", everything, nil, "a command may need any part"},
+	{"internal/login", nothing, []string{"github.com/go-json-experiment/json", "golang.org/x/oauth2"}, "it runs on a person's machine " +
+		"and knows a server only by its protocol"},
 	{"internal/pages", []string{"internal/asset"}, []string{"github.com/go-json-experiment/json"}, "it serves files and does " +
 		"not depend on their content"},
 	{"web", nothing, nothing, "it only embeds the built pages"},
