@@ -44,7 +44,7 @@ func (c apiCommand) Run(ctx context.Context, g *globals) error {
 	if err != nil {
 		return err
 	}
-	client, err := c.client(g)
+	client, err := c.client(ctx, g)
 	if err != nil {
 		return err
 	}

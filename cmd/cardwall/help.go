@@ -1,11 +1,33 @@
 package main
 
-import "github.com/alecthomas/kong"
+import (
+	"slices"
+
+	"github.com/alecthomas/kong"
+)
+
+// printHelp prints the help of a command, with the flags that it uses.
+func printHelp(options kong.HelpOptions, c *kong.Context) error {
+	if command := c.Selected(); command != nil {
+		for _, f := range c.Model.Flags {
+			f.Hidden = !uses(command, f)
+		}
+	}
+	return kong.DefaultHelpPrinter(options, c)
+}
+
+// uses reports whether a command uses a flag of all commands. A command that uses the API of a server
+// does not use those that are about a server's data.
+func uses(command *kong.Node, f *kong.Flag) bool {
+	remote := slices.ContainsFunc(command.Flags, func(f *kong.Flag) bool { return f.Name == tokenFlag })
+	return !remote || f.Name == "help" || f.Name == "base-url"
+}
 
 // flagHelp returns the flag descriptions that are too long for a struct tag. Tags
 // refer to them as ${help_…}.
 func flagHelp() kong.Vars {
 	return kong.Vars{
+		"base_url": defaultBaseURL,
 
 		"help_secret_key": "Encryption key for secrets in the database, or several separated by commas; the first one " +
 			"encrypts. Use the environment variable, because ps shows flags to every user " +

@@ -29,7 +29,7 @@ import (
 type globals struct {
 	Data       string `default:"./data" type:"path" placeholder:"FOLDER" help:"Data folder (default ./data)."`
 	Database   string `default:"sqlite" placeholder:"ADDRESS" help:"sqlite (a file in the data folder) or postgres://… (default ${default})."`
-	BaseURL    string `default:"http://127.0.0.1:8080" placeholder:"URL" help:"Address at which people reach the server (default ${default})."`
+	BaseURL    string `placeholder:"URL" help:"Address at which people reach the server (default ${base_url})."`
 	SecretKey  string `placeholder:"KEY" help:"${help_secret_key}"`
 	Files      string `placeholder:"ADDRESS" help:"${help_files}"`
 	Litestream bool   `help:"${help_litestream}"`
@@ -52,6 +52,7 @@ type globals struct {
 	MaxRules        int `default:"50" placeholder:"N" group:"limits" help:"Automation rules per board (default ${default})."`
 	MaxRuleActions  int `default:"10" placeholder:"N" group:"limits" help:"Actions per automation rule (default ${default})."`
 
+	baseURLGiven bool           // by a flag or the environment
 	replica      string         // address; only for serve
 	cacheSize    board.Bytes    // of the response cache; only for serve
 	signUpClosed bool           // only for serve
@@ -65,6 +66,9 @@ type globals struct {
 	stdout       io.Writer
 	stderr       io.Writer
 }
+
+// defaultBaseURL is the base URL of a server without settings.
+const defaultBaseURL = "http://127.0.0.1:8080"
 
 type commands struct {
 	globals
@@ -84,6 +88,7 @@ type commands struct {
 	RotateKey rotateKeyCommand `cmd:"" help:"Re-encrypt all secrets with a new key."`
 	Doctor    doctorCommand    `cmd:"" help:"Check the data for problems, and repair them with --repair."`
 	Health    healthCommand    `cmd:"" help:"Check whether a server is ready."`
+	Boards    boardsCommand    `cmd:"" help:"List and create boards on a server."`
 	API       apiCommand       `cmd:"" name:"api" help:"Send a request to the API of a server."`
 	OpenAPI   openapiCommand   `cmd:"" name:"openapi" help:"Print the OpenAPI document."`
 	Version   versionCommand   `cmd:"" help:"Print the version."`
@@ -117,6 +122,7 @@ func runUntil(ctx context.Context, args []string, stdin io.Reader, stdout, stder
 			{Key: "retention", Title: "How long records are kept (forever, 90d, 3y):"},
 		}),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
+		kong.Help(printHelp),
 		kong.Writers(stdout, stderr),
 		kong.Exit(func(status int) { exit = status }),
 		kong.BindTo(ctx, (*context.Context)(nil)),
@@ -133,6 +139,7 @@ func runUntil(ctx context.Context, args []string, stdin io.Reader, stdout, stder
 	}
 	if err == nil {
 		c.stdin, c.stdout, c.stderr = stdin, stdout, stderr
+		c.baseURLGiven, c.BaseURL = c.BaseURL != "", cmp.Or(c.BaseURL, defaultBaseURL)
 		c.log, c.clock = newLog(stderr, c.LogLevel), store.SteadyClock(wallClock())
 		if err = c.globals.checkSettings(); err == nil {
 			err = command.Run(ctx, &c.globals)
