@@ -89,6 +89,7 @@ type commands struct {
 	Doctor    doctorCommand    `cmd:"" help:"Check the data for problems, and repair them with --repair."`
 	Health    healthCommand    `cmd:"" help:"Check whether a server is ready."`
 	Boards    boardsCommand    `cmd:"" help:"List and create boards on a server."`
+	Cards     cardsCommand     `cmd:"" help:"List, create and move cards on a server."`
 	API       apiCommand       `cmd:"" name:"api" help:"Send a request to the API of a server."`
 	OpenAPI   openapiCommand   `cmd:"" name:"openapi" help:"Print the OpenAPI document."`
 	Version   versionCommand   `cmd:"" help:"Print the version."`
