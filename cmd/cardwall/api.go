@@ -29,7 +29,8 @@ type apiCommand struct {
 }
 
 func (apiCommand) Help() string {
-	return "Sends a request with the token in CARDWALL_TOKEN to the server in CARDWALL_BASE_URL, and prints the JSON of the response. " +
+	return "Sends a request to the server of your login, and prints the JSON of the response. With an API token in CARDWALL_TOKEN, " +
+		"it is the server in CARDWALL_BASE_URL. " +
 		"Repeats the request if the network fails, the rate limit is reached or the server is unavailable; a write is not " +
 		"done twice. Exits with a non-zero status if the server returns an error.\n\n" +
 		"Examples:\n" +

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -16,27 +17,52 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"cardwall/clients/go"
+	"cardwall/internal/login"
 )
 
 // remoteFlags are the flags of the commands that use the API of a server.
 type remoteFlags struct {
-	Token string `placeholder:"TOKEN" help:"API token. Use the environment variable, because ps shows flags to every user."`
+	Token string `placeholder:"TOKEN" help:"API token, instead of a login. Use the environment variable, because ps shows flags to every user."`
 }
 
 // tokenFlag is the name of the flag that only these commands have.
 const tokenFlag = "token"
 
-// client returns a client of the server at --base-url.
-func (f remoteFlags) client(_ context.Context, g *globals) (*cardwall.Client, error) {
-	if f.Token == "" {
-		return nil, errors.New("set CARDWALL_TOKEN to an API token, which you can create in the profile")
+// client returns a client of a server. With a token, it is the server at --base-url. Otherwise it is
+// that server if the flag is set, or else the server of the last login.
+func (f remoteFlags) client(ctx context.Context, g *globals) (*cardwall.Client, error) {
+	base, token := g.BaseURL, f.Token
+	if token == "" {
+		logins, err := login.Open()
+		if err != nil {
+			return nil, err
+		}
+		if base, err = g.signedIn(logins); err != nil {
+			return nil, err
+		}
+		token, err = logins.Token(ctx, base)
+		if errors.Is(err, login.ErrSignedOut) {
+			return nil, fmt.Errorf("%w: run cardwall login --base-url %s, or set CARDWALL_TOKEN to an API token", err, base)
+		}
+		if err != nil {
+			return nil, err
+		}
 	}
-	client, err := cardwall.New(g.BaseURL, f.Token)
+	client, err := cardwall.New(base, token)
 	if err != nil {
 		return nil, err
 	}
 	client.UserAgent, client.Timeout = "cardwall/"+apiVersion(), time.Minute
 	return client, nil
+}
+
+// signedIn returns --base-url or, if it is not set, the base URL of the last login, if there is one.
+func (g *globals) signedIn(logins *login.File) (string, error) {
+	if g.baseURLGiven {
+		return g.BaseURL, nil
+	}
+	current, err := logins.Current()
+	return cmp.Or(current, g.BaseURL), err
 }
 
 // remoteError returns the text to print for an error of the API, or "" for another error.

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"net/http/httptest"
+	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -141,4 +142,46 @@ func sameLines(a, b string) bool {
 	slices.Sort(first)
 	slices.Sort(second)
 	return slices.Equal(first, second)
+}
+
+// Without a token, the commands use the server of the last login, unless --base-url names another one.
+func TestRemoteCommandsUseTheLogin(t *testing.T) { // not parallel, because the logins are in the configuration folder
+	s := apptest.New(t, filepath.Join(t.TempDir(), "cardwall.db"), apptest.Options{})
+	server := httptest.NewServer(s.Handler)
+	defer server.Close()
+	ada := s.Person("Ada")
+	ada.Workspace("Engines", board.PlanTeam)
+	folder := t.TempDir()
+	t.Setenv("XDG_CONFIG_HOME", folder)
+	t.Setenv("CARDWALL_BASE_URL", "")
+	t.Setenv("CARDWALL_TOKEN", "")
+	if err := os.MkdirAll(filepath.Join(folder, "cardwall"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	logins := `{"current": "` + server.URL + `", "servers": {"` + server.URL + `": {"clientId": "cli_1", "revokeUrl": "` +
+		server.URL + `/oauth/revoke", "token": {"access_token": "` + ada.Token + `", "expiry": "2999-01-01T00:00:00Z"}}}}`
+	if err := os.WriteFile(filepath.Join(folder, "cardwall", "logins.json"), []byte(logins), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	command := func(args ...string) (status int, stdout, stderr string) {
+		var out, errors bytes.Buffer
+		status = run(args, strings.NewReader(""), &out, &errors)
+		return status, strings.TrimSpace(out.String()), errors.String()
+	}
+	if status, out, stderr := command("boards", "create", "Wall"); status != 0 || !strings.HasPrefix(out, "brd_") {
+		t.Errorf("boards create: status %d, printed %q and %q; want the id", status, out, stderr)
+	}
+	if status, out, stderr := command("api", "GET", "/me"); status != 0 || !strings.Contains(out, `"name": "Ada"`) {
+		t.Errorf("api GET /me: status %d, printed %q and %q", status, out, stderr)
+	}
+	want := "you are not signed in: run cardwall login --base-url http://127.0.0.1:1"
+	if status, _, stderr := command("boards", "list", "--base-url", "http://127.0.0.1:1"); status != 1 || !strings.Contains(stderr, want) {
+		t.Errorf("boards list of another server: status %d, printed %q; want %q", status, stderr, want)
+	}
+	if status, out, stderr := command("logout"); status != 0 || out != "You are signed out of "+server.URL+"." {
+		t.Errorf("logout: status %d, printed %q and %q", status, out, stderr)
+	}
+	if status, _, stderr := command("logout"); status != 1 || !strings.Contains(stderr, "you are not signed in") {
+		t.Errorf("second logout: status %d, printed %q", status, stderr)
+	}
 }
