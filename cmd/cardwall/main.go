@@ -73,28 +73,30 @@ const defaultBaseURL = "http://127.0.0.1:8080"
 type commands struct {
 	globals
 
-	Serve     serveCommand     `cmd:"" help:"Run the server."`
-	Demo      demoCommand      `cmd:"" help:"Create a demo workspace, and print how to sign in and an API token."`
-	User      userCommand      `cmd:"" help:"Manage accounts."`
-	Token     tokenCommand     `cmd:"" help:"Manage API tokens."`
-	Workspace workspaceCommand `cmd:"" help:"Manage workspaces."`
-	Org       orgCommand       `cmd:"" help:"Manage organizations and their plans."`
-	Import    importCommand    `cmd:"" help:"Import a board."`
-	Export    exportCommand    `cmd:"" help:"Export a board or a workspace."`
-	Webhook   webhookCommand   `cmd:"" help:"Receive and verify webhook deliveries."`
-	Backup    backupCommand    `cmd:"" help:"Back up all data to one file, and copy attached files."`
-	Restore   restoreCommand   `cmd:"" help:"Restore a backup into an empty database."`
-	Migrate   migrateCommand   `cmd:"" help:"Migrate the database schema, or move to PostgreSQL."`
-	RotateKey rotateKeyCommand `cmd:"" help:"Re-encrypt all secrets with a new key."`
-	Doctor    doctorCommand    `cmd:"" help:"Check the data for problems, and repair them with --repair."`
-	Health    healthCommand    `cmd:"" help:"Check whether a server is ready."`
-	Login     loginCommand     `cmd:"" help:"Sign in to a server, for the commands below."`
-	Logout    logoutCommand    `cmd:"" help:"Sign out of a server."`
-	Boards    boardsCommand    `cmd:"" help:"List and create boards on a server."`
-	Cards     cardsCommand     `cmd:"" help:"List, create and move cards on a server."`
-	API       apiCommand       `cmd:"" name:"api" help:"Send a request to the API of a server."`
-	OpenAPI   openapiCommand   `cmd:"" name:"openapi" help:"Print the OpenAPI document."`
-	Version   versionCommand   `cmd:"" help:"Print the version."`
+	Serve      serveCommand      `cmd:"" help:"Run the server."`
+	Demo       demoCommand       `cmd:"" help:"Create a demo workspace, and print how to sign in and an API token."`
+	User       userCommand       `cmd:"" help:"Manage accounts."`
+	Token      tokenCommand      `cmd:"" help:"Manage API tokens."`
+	Workspace  workspaceCommand  `cmd:"" help:"Manage workspaces."`
+	Org        orgCommand        `cmd:"" help:"Manage organizations and their plans."`
+	Import     importCommand     `cmd:"" help:"Import a board."`
+	Export     exportCommand     `cmd:"" help:"Export a board or a workspace."`
+	Webhook    webhookCommand    `cmd:"" help:"Receive and verify webhook deliveries."`
+	Backup     backupCommand     `cmd:"" help:"Back up all data to one file, and copy attached files."`
+	Restore    restoreCommand    `cmd:"" help:"Restore a backup into an empty database."`
+	Migrate    migrateCommand    `cmd:"" help:"Migrate the database schema, or move to PostgreSQL."`
+	RotateKey  rotateKeyCommand  `cmd:"" help:"Re-encrypt all secrets with a new key."`
+	Doctor     doctorCommand     `cmd:"" help:"Check the data for problems, and repair them with --repair."`
+	Health     healthCommand     `cmd:"" help:"Check whether a server is ready."`
+	Login      loginCommand      `cmd:"" help:"Sign in to a server, for the commands below."`
+	Logout     logoutCommand     `cmd:"" help:"Sign out of a server."`
+	Boards     boardsCommand     `cmd:"" help:"List and create boards on a server."`
+	Cards      cardsCommand      `cmd:"" help:"List, create and move cards on a server."`
+	API        apiCommand        `cmd:"" name:"api" help:"Send a request to the API of a server."`
+	Completion completionCommand `cmd:"" help:"Print the code with which a shell completes commands."`
+	Complete   completeCommand   `cmd:"" hidden:"" help:"Print the candidates for the last word of a command line."`
+	OpenAPI    openapiCommand    `cmd:"" name:"openapi" help:"Print the OpenAPI document."`
+	Version    versionCommand    `cmd:"" help:"Print the version."`
 }
 
 func main() {
