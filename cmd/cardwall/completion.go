@@ -107,14 +107,14 @@ func candidates(app *kong.Application, words []string) []string {
 
 // flagsOf returns the flags that a command uses.
 func flagsOf(app *kong.Application, command *kong.Node) []*kong.Flag {
-	if command == app.Node {
-		return app.Flags
-	}
 	var flags []*kong.Flag
 	for _, f := range app.Flags {
 		if uses(command, f) {
 			flags = append(flags, f)
 		}
 	}
-	return append(flags, command.Flags...)
+	if command != app.Node {
+		flags = append(flags, command.Flags...)
+	}
+	return flags
 }

@@ -1,26 +1,35 @@
 package main
 
-import (
-	"slices"
-
-	"github.com/alecthomas/kong"
-)
+import "github.com/alecthomas/kong"
 
 // printHelp prints the help of a command, with the flags that it uses.
 func printHelp(options kong.HelpOptions, c *kong.Context) error {
-	if command := c.Selected(); command != nil {
-		for _, f := range c.Model.Flags {
-			f.Hidden = !uses(command, f)
-		}
+	for _, f := range c.Model.Flags {
+		f.Hidden = !uses(last(c), f)
 	}
 	return kong.DefaultHelpPrinter(options, c)
 }
 
-// uses reports whether a command uses a flag of all commands. A command that uses the API of a server
-// does not use those that are about a server's data.
+// last returns the command that the arguments name so far.
+func last(c *kong.Context) *kong.Node {
+	node := c.Model.Node
+	for _, p := range c.Path {
+		if p.Command != nil {
+			node = p.Command
+		}
+	}
+	return node
+}
+
+// uses reports whether a command uses a flag of all commands. A command with the tag remote uses the
+// API of a server, and none of the flags that are about a server's data.
 func uses(command *kong.Node, f *kong.Flag) bool {
-	remote := slices.ContainsFunc(command.Flags, func(f *kong.Flag) bool { return f.Name == tokenFlag })
-	return !remote || f.Name == "help" || f.Name == "base-url"
+	for ; command != nil; command = command.Parent {
+		if command.Tag != nil && command.Tag.Has("remote") {
+			return f.Name == "help" || f.Name == "base-url"
+		}
+	}
+	return true
 }
 
 // flagHelp returns the flag descriptions that are too long for a struct tag. Tags

@@ -88,11 +88,11 @@ type commands struct {
 	RotateKey  rotateKeyCommand  `cmd:"" help:"Re-encrypt all secrets with a new key."`
 	Doctor     doctorCommand     `cmd:"" help:"Check the data for problems, and repair them with --repair."`
 	Health     healthCommand     `cmd:"" help:"Check whether a server is ready."`
-	Login      loginCommand      `cmd:"" help:"Sign in to a server, for the commands below."`
-	Logout     logoutCommand     `cmd:"" help:"Sign out of a server."`
-	Boards     boardsCommand     `cmd:"" help:"List and create boards on a server."`
-	Cards      cardsCommand      `cmd:"" help:"List, create and move cards on a server."`
-	API        apiCommand        `cmd:"" name:"api" help:"Send a request to the API of a server."`
+	Login      loginCommand      `cmd:"" remote:"" help:"Sign in to a server, for the commands below."`
+	Logout     logoutCommand     `cmd:"" remote:"" help:"Sign out of a server."`
+	Boards     boardsCommand     `cmd:"" remote:"" help:"List and create boards on a server."`
+	Cards      cardsCommand      `cmd:"" remote:"" help:"List, create and move cards on a server."`
+	API        apiCommand        `cmd:"" remote:"" name:"api" help:"Send a request to the API of a server."`
 	Completion completionCommand `cmd:"" help:"Print the code with which a shell completes commands."`
 	Complete   completeCommand   `cmd:"" hidden:"" help:"Print the candidates for the last word of a command line."`
 	OpenAPI    openapiCommand    `cmd:"" name:"openapi" help:"Print the OpenAPI document."`

@@ -25,9 +25,6 @@ type remoteFlags struct {
 	Token string `placeholder:"TOKEN" help:"API token, instead of a login. Use the environment variable, because ps shows flags to every user."`
 }
 
-// tokenFlag is the name of the flag that only these commands have.
-const tokenFlag = "token"
-
 // client returns a client of a server. With a token, it is the server at --base-url. Otherwise it is
 // that server if the flag is set, or else the server of the last login.
 func (f remoteFlags) client(ctx context.Context, g *globals) (*cardwall.Client, error) {
@@ -104,7 +101,6 @@ func printList[T any](g *globals, f listFlags, records iter.Seq2[T, error], head
 			return errors.Join(w.Flush(), err)
 		}
 		if n++; f.Limit > 0 && n > f.Limit {
-			_, _ = fmt.Fprintf(g.stderr, "There are more than %d; --limit 0 prints all.\n", f.Limit)
 			break
 		}
 		row := cells(record)
@@ -129,7 +125,13 @@ func printList[T any](g *globals, f listFlags, records iter.Seq2[T, error], head
 			}
 		}
 	}
-	return w.Flush()
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	if f.Limit > 0 && n > f.Limit {
+		_, _ = fmt.Fprintf(g.stderr, "There are more than %d; --limit 0 prints all.\n", f.Limit)
+	}
+	return nil
 }
 
 // cellText replaces the characters with which a title could change the terminal or the order of the text.

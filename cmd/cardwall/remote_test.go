@@ -126,9 +126,12 @@ func TestCellsAreHarmless(t *testing.T) {
 func TestRemoteHelpLacksServerFlags(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
-	if status := run([]string{"cards", "list", "--help"}, strings.NewReader(""), &out, &out); status != 0 ||
-		!strings.Contains(out.String(), "--base-url") || strings.Contains(out.String(), "--max-cards") {
-		t.Errorf("cards list --help printed %s, want --base-url and not --max-cards", out.String())
+	for _, args := range [][]string{{"cards", "list", "--help"}, {"cards", "--help"}, {"login", "--help"}, {"api", "--help"}} {
+		out.Reset()
+		if status := run(args, strings.NewReader(""), &out, &out); status != 0 ||
+			!strings.Contains(out.String(), "--base-url") || strings.Contains(out.String(), "--max-cards") {
+			t.Errorf("%v printed %s, want --base-url and not --max-cards", args, out.String())
+		}
 	}
 	out.Reset()
 	if run([]string{"doctor", "--help"}, strings.NewReader(""), &out, &out); !strings.Contains(out.String(), "--max-cards") {
