@@ -26,7 +26,7 @@ func last(c *kong.Context) *kong.Node {
 func uses(command *kong.Node, f *kong.Flag) bool {
 	for ; command != nil; command = command.Parent {
 		if command.Tag != nil && command.Tag.Has("remote") {
-			return f.Name == "help" || f.Name == "base-url"
+			return f.Name == "help" || f.Name == baseURLFlag
 		}
 	}
 	return true
@@ -36,7 +36,6 @@ func uses(command *kong.Node, f *kong.Flag) bool {
 // refer to them as ${help_…}.
 func flagHelp() kong.Vars {
 	return kong.Vars{
-		"base_url": defaultBaseURL,
 
 		"help_secret_key": "Encryption key for secrets in the database, or several separated by commas; the first one " +
 			"encrypts. Use the environment variable, because ps shows flags to every user " +

@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"syscall"
 	"time"
 	_ "time/tzdata" // the machine may not have a time zone database
@@ -29,7 +30,7 @@ import (
 type globals struct {
 	Data       string `default:"./data" type:"path" placeholder:"FOLDER" help:"Data folder (default ./data)."`
 	Database   string `default:"sqlite" placeholder:"ADDRESS" help:"sqlite (a file in the data folder) or postgres://… (default ${default})."`
-	BaseURL    string `placeholder:"URL" help:"Address at which people reach the server (default ${base_url})."`
+	BaseURL    string `default:"http://127.0.0.1:8080" placeholder:"URL" help:"Address at which people reach the server (default ${default})."`
 	SecretKey  string `placeholder:"KEY" help:"${help_secret_key}"`
 	Files      string `placeholder:"ADDRESS" help:"${help_files}"`
 	Litestream bool   `help:"${help_litestream}"`
@@ -67,8 +68,8 @@ type globals struct {
 	stderr       io.Writer
 }
 
-// defaultBaseURL is the base URL of a server without settings.
-const defaultBaseURL = "http://127.0.0.1:8080"
+// baseURLFlag is the name of the flag of globals.BaseURL.
+const baseURLFlag = "base-url"
 
 type commands struct {
 	globals
@@ -144,7 +145,9 @@ func runUntil(ctx context.Context, args []string, stdin io.Reader, stdout, stder
 	}
 	if err == nil {
 		c.stdin, c.stdout, c.stderr = stdin, stdout, stderr
-		c.baseURLGiven, c.BaseURL = c.BaseURL != "", cmp.Or(c.BaseURL, defaultBaseURL)
+		c.baseURLGiven = os.Getenv("CARDWALL_BASE_URL") != "" || slices.ContainsFunc(command.Path, func(p *kong.Path) bool {
+			return p.Flag != nil && p.Flag.Name == baseURLFlag
+		})
 		c.log, c.clock = newLog(stderr, c.LogLevel), store.SteadyClock(wallClock())
 		if err = c.globals.checkSettings(); err == nil {
 			err = command.Run(ctx, &c.globals)

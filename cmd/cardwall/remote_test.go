@@ -156,8 +156,12 @@ func TestRemoteCommandsUseTheLogin(t *testing.T) { // not parallel, because the 
 	ada.Workspace("Engines", board.PlanTeam)
 	folder := t.TempDir()
 	t.Setenv("XDG_CONFIG_HOME", folder)
-	t.Setenv("CARDWALL_BASE_URL", "")
-	t.Setenv("CARDWALL_TOKEN", "")
+	for _, name := range []string{"CARDWALL_BASE_URL", "CARDWALL_TOKEN"} {
+		t.Setenv(name, "") // restores it after the test
+		if err := os.Unsetenv(name); err != nil {
+			t.Fatal(err)
+		}
+	}
 	if err := os.MkdirAll(filepath.Join(folder, "cardwall"), 0o700); err != nil {
 		t.Fatal(err)
 	}
