@@ -46,7 +46,7 @@ func TestReferencePrograms(t *testing.T) {
 			dir := t.TempDir()
 			s := apptest.New(t, filepath.Join(dir, "world.db"), apptest.Options{})
 			w := newWorld(s)
-			p := &referenceProxy{bodies: documentedBodies(t, s)}
+			p := &referenceProxy{calls: documentedCalls(t, s)}
 			server := httptest.NewServer(p)
 			t.Cleanup(server.Close)
 			programs := map[string]string{}
@@ -90,46 +90,72 @@ func referencePrograms(t *testing.T, s *apptest.Service, language string) map[st
 	return programs
 }
 
-// documentedBodies returns the examples of request bodies in the OpenAPI document, by operation.
-func documentedBodies(t *testing.T, s *apptest.Service) map[string]jsontext.Value {
+// documentedCall is the example of a request in the OpenAPI document.
+type documentedCall struct {
+	path string
+	body jsontext.Value // nil for none
+}
+
+// documentedCalls returns the examples of requests in the OpenAPI document, by operation.
+func documentedCalls(t *testing.T, s *apptest.Service) map[string]documentedCall {
 	t.Helper()
 	response := httptest.NewRecorder()
 	s.Handler.ServeHTTP(response, httptest.NewRequest(http.MethodGet, rest.Prefix+"/openapi.json", nil))
+	type parameter struct {
+		Ref    string `json:"$ref"`
+		Name   string `json:"name"`
+		Schema struct {
+			Examples []any `json:"examples"`
+		} `json:"schema"`
+	}
 	var document struct {
 		Paths map[string]map[string]struct {
-			Name string `json:"operationId"`
-			Body struct {
+			Name       string      `json:"operationId"`
+			Parameters []parameter `json:"parameters"`
+			Body       struct {
 				Content map[string]struct {
 					Example jsontext.Value `json:"example"`
 				} `json:"content"`
 			} `json:"requestBody"`
 		} `json:"paths"`
+		Components struct {
+			Parameters map[string]parameter `json:"parameters"`
+		} `json:"components"`
 	}
 	if err := json.Unmarshal(response.Body.Bytes(), &document); err != nil {
 		t.Fatal(err)
 	}
-	bodies := map[string]jsontext.Value{}
-	for _, methods := range document.Paths {
+	calls := map[string]documentedCall{}
+	for path, methods := range document.Paths {
 		for _, o := range methods {
-			bodies[o.Name] = o.Body.Content[op.JSON].Example
+			call := documentedCall{rest.Prefix + path, o.Body.Content[op.JSON].Example}
+			for _, p := range o.Parameters {
+				if p.Ref != "" {
+					p = document.Components.Parameters[strings.TrimPrefix(p.Ref, "#/components/parameters/")]
+				}
+				if len(p.Schema.Examples) > 0 {
+					call.path = strings.ReplaceAll(call.path, "{"+p.Name+"}", fmt.Sprint(p.Schema.Examples[0]))
+				}
+			}
+			calls[o.Name] = call
 		}
 	}
-	return bodies
+	return calls
 }
 
 // referenceProxy sends the requests of an example to the server of a world.
 type referenceProxy struct {
-	bodies map[string]jsontext.Value // the documented bodies, by operation
+	calls map[string]documentedCall // by operation
 
-	mu               sync.Mutex
-	handler          http.Handler
-	token            string
-	operation        *op.Operation
-	in               fields         // its input in the world
-	documented, real jsontext.Value // the body of the request
-	path             string         // with the real IDs
-	requests         int
-	problem          string // with the last request that failed or was not as documented
+	mu        sync.Mutex
+	handler   http.Handler
+	token     string
+	operation *op.Operation
+	in        fields         // its input in the world
+	path      string         // with the real IDs
+	real      jsontext.Value // the body with the real IDs
+	requests  int
+	problem   string // with the last request that failed or was not as documented
 }
 
 // runAll runs the first program and those of all operations.
@@ -155,7 +181,6 @@ func (p *referenceProxy) run(t *testing.T, w *world, in fields, r *runner, name 
 	p.mu.Lock()
 	p.handler, p.token, p.in = w.Handler, w.owner.Token, in
 	p.path, p.real, p.requests, p.problem = request.URL.Path, body, 0, ""
-	p.documented = p.bodies[o.Name]
 	p.mu.Unlock()
 	err = r.run(name)
 	p.mu.Lock()
@@ -178,9 +203,9 @@ func (p *referenceProxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if err != nil {
 		p.problem = err.Error()
 	}
-	pattern := regexp.MustCompile(`\{\w+\}`).ReplaceAllString(rest.Path(p.operation), `[^/]+`)
-	if r.Method != p.operation.Method || !regexp.MustCompile("^"+pattern+"$").MatchString(r.URL.Path) {
-		p.problem = fmt.Sprintf("got %s %s, want %s %s", r.Method, r.URL.Path, p.operation.Method, pattern)
+	want := p.calls[p.operation.Name]
+	if r.Method != p.operation.Method || r.URL.Path != want.path {
+		p.problem = fmt.Sprintf("got %s %s, want %s %s", r.Method, r.URL.Path, p.operation.Method, want.path)
 	}
 	if got := r.Header.Get("Authorization"); got != "Bearer secret" {
 		p.problem = fmt.Sprintf("got Authorization: %q, want the token", got)
@@ -195,12 +220,16 @@ func (p *referenceProxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	r.URL.RawQuery = query.Encode()
 	switch {
-	case p.operation.TakesPart():
-		r.Header.Set("Upload-Offset", fmt.Sprint(p.in["offset"]))
-	case p.documented != nil && !p.operation.TakesPicture():
-		if !sameJSON(body, p.documented) {
-			p.problem = fmt.Sprintf("got the body %s, want %s", body, p.documented)
+	case p.operation.TakesPart(), p.operation.TakesPicture():
+		if string(body) != p.in["content"] {
+			p.problem = fmt.Sprintf("got a body of %d bytes, want the file", len(body))
 		}
+		if p.operation.TakesPart() {
+			r.Header.Set("Upload-Offset", fmt.Sprint(p.in["offset"]))
+		}
+	case want.body == nil && len(body) > 0, want.body != nil && !sameJSON(body, want.body):
+		p.problem = fmt.Sprintf("got the body %s, want %s", body, want.body)
+	case want.body != nil:
 		body = p.real
 	}
 	r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
