@@ -115,6 +115,9 @@ func (c apiCommand) request(g *globals) (*apiRequest, error) {
 		return nil, fmt.Errorf("read the body: %w", err)
 	}
 	if body != nil {
+		if !jsontext.Value(body).IsValid() {
+			return nil, errors.New("the body is not JSON")
+		}
 		r.body = jsontext.Value(body)
 	}
 	return r, nil

@@ -119,13 +119,15 @@ func TestAPICommand(t *testing.T) {
 		}
 	}
 	for want, args := range map[string][]string{
-		"status 404, not_found":            {"GET", "/cards/crd_none"},
-		"title":                            {"POST", "/cards", "-f", "listId=" + list, "-f", "title="},
-		"--field x must have":              {"GET", "/boards", "-f", "x"},
-		"--all needs the method GET":       {"POST", "/boards", "--all"},
-		"is not a list, so --all has no":   {"GET", "/boards/" + b, "--all"},
-		"the query of the path is":         {"GET", "/boards?%zz"},
-		"open " + file + "x: no such file": {"POST", "/boards", "--body", file + "x"},
+		"status 404, not_found": {"GET", "/cards/crd_none"},
+		"title":                 {"POST", "/cards", "-f", "listId=" + list, "-f", "title="},
+		"--field x must have":   {"GET", "/boards", "-f", "x"},
+		`cardwall: GET /boards/..: ".." is not an id`: {"GET", "/boards/.."},
+		"the body is not JSON":                        {"POST", "/boards", "--body", "api_test.go"},
+		"--all needs the method GET":                  {"POST", "/boards", "--all"},
+		"is not a list, so --all has no":              {"GET", "/boards/" + b, "--all"},
+		"the query of the path is":                    {"GET", "/boards?%zz"},
+		"open " + file + "x: no such file":            {"POST", "/boards", "--body", file + "x"},
 	} {
 		if status, out, stderr := api(ada, server, "", args...); status != 1 || out != "" || !strings.Contains(stderr, want) {
 			t.Errorf("api %v: got status %d, output %q, errors %q; want an error that contains %q", args, status, out, stderr, want)

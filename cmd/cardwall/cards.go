@@ -34,18 +34,19 @@ func (c cardsListCommand) Run(ctx context.Context, g *globals) error {
 	if err != nil {
 		return err
 	}
-	params := cardwall.ListCardsParams{Due: c.Due}
-	if c.List != "" {
-		if params.List, err = findList(ctx, client, boardID, c.List); err != nil {
+	board, err := client.GetBoard(ctx, boardID, cardwall.GetBoardParams{})
+	if err != nil {
+		return err
+	}
+	params := cardwall.ListCardsParams{List: c.List, Due: c.Due}
+	if c.List != "" && !listID.MatchString(c.List) {
+		if params.List, err = listNamed(board.Data.Lists, c.List); err != nil {
 			return err
 		}
 	}
-	lists := map[string]string{}
-	for list, err := range client.IterateLists(ctx, boardID, cardwall.ListListsParams{}) {
-		if err != nil {
-			return err
-		}
-		lists[list.ID] = list.Name
+	names := map[string]string{}
+	for _, list := range board.Data.Lists {
+		names[list.ID] = list.Name
 	}
 	header := []string{"ID", "NUMBER", "LIST", "TITLE", "DUE", "DONE"}
 	return printList(g, c.listFlags, client.IterateCards(ctx, boardID, params), header, func(card cardwall.Card) []string {
@@ -56,7 +57,7 @@ func (c cardsListCommand) Run(ctx context.Context, g *globals) error {
 		if card.Done {
 			done = "done"
 		}
-		list := cmp.Or(lists[card.ListID], card.ListID)
+		list := cmp.Or(names[card.ListID], card.ListID)
 		return []string{card.ID, strconv.FormatInt(card.Number, 10), list, card.Title, due, done}
 	})
 }
@@ -117,15 +118,19 @@ func (c cardsMoveCommand) Run(ctx context.Context, g *globals) error {
 	if err != nil {
 		return err
 	}
-	list, err := client.GetList(ctx, id, cardwall.GetListParams{})
-	if err != nil {
-		return err
+	boardID := card.BoardID
+	if id == c.List { // it may be on another board
+		list, err := client.GetList(ctx, id, cardwall.GetListParams{})
+		if err != nil {
+			return err
+		}
+		boardID = list.Data.BoardID
 	}
 	position := cardwall.Bottom()
 	if c.Position == "top" {
 		position = cardwall.Top()
 	}
-	if list.Data.BoardID != card.BoardID {
+	if boardID != card.BoardID {
 		params := cardwall.MoveCardToBoardParams{ListID: id, Position: position}
 		moved, err := client.MoveCardToBoard(ctx, card.ID, params)
 		if err != nil {

@@ -13,7 +13,7 @@ type loginCommand struct {
 }
 
 func (loginCommand) Help() string {
-	return "Shows the address of a page on which you allow the access, and waits until you have done so. You can open the page on " +
+	return "Shows the address of a page on which you allow access, and waits until you have done so. You can open the page on " +
 		"another device. The login is stored in your configuration folder; it ends with cardwall logout, in your profile under " +
 		"Connected apps, or when it is not used for 90 days."
 }
@@ -24,7 +24,7 @@ func (c loginCommand) Run(ctx context.Context, g *globals) error {
 		return err
 	}
 	prompt := func(address, code string) {
-		g.print("Open this page, and allow the access if it shows the code %s:\n\n  %s\n", code, address)
+		g.print("Open this page, and allow access if it shows the code %s:\n\n  %s\n", code, address)
 	}
 	if err := logins.Login(ctx, g.BaseURL, c.Scopes, prompt); err != nil {
 		return err

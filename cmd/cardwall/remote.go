@@ -72,8 +72,10 @@ func remoteError(err error) string {
 		return fmt.Sprintf("status %d, %s: %s", e.Status, e.Code, e.Message)
 	case e.Status != 0:
 		return fmt.Sprintf("%s (status %d); check --base-url", e.Message, e.Status)
+	case errors.Is(e, cardwall.ErrTransport):
+		return "the server does not respond: " + e.Message
 	}
-	return "the server does not respond: " + e.Message
+	return e.Message
 }
 
 // outputFlags are the flags of the commands that print records.
@@ -110,11 +112,7 @@ func printList[T any](g *globals, f listFlags, records iter.Seq2[T, error], head
 		line := strings.Join(row, "\t")
 		switch {
 		case f.JSON:
-			text, err := json.Marshal(record)
-			if err != nil {
-				return err
-			}
-			if _, err = fmt.Fprintf(g.stdout, "%s\n", text); err != nil {
+			if err := printLine(g, record); err != nil {
 				return err
 			}
 		case terminal:
@@ -150,6 +148,11 @@ func printRecord[T any](g *globals, f outputFlags, id string, record T) error {
 		g.print("%s", id)
 		return nil
 	}
+	return printLine(g, record)
+}
+
+// printLine prints a record as JSON on a line.
+func printLine(g *globals, record any) error {
 	text, err := json.Marshal(record)
 	if err == nil {
 		_, err = fmt.Fprintf(g.stdout, "%s\n", text)
@@ -219,13 +222,18 @@ func findList(ctx context.Context, client *cardwall.Client, boardID, text string
 	if err != nil {
 		return "", err
 	}
+	return listNamed(board.Data.Lists, text)
+}
+
+// listNamed returns the id of the list with a name.
+func listNamed(lists []cardwall.List, name string) (string, error) {
 	var found []string
-	for _, list := range board.Data.Lists {
-		if strings.EqualFold(list.Name, text) {
+	for _, list := range lists {
+		if strings.EqualFold(list.Name, name) {
 			found = append(found, list.ID)
 		}
 	}
-	return theOnly(found, "list", text)
+	return theOnly(found, "list", name)
 }
 
 // theOnly returns the id of the only record with a name.
@@ -237,5 +245,5 @@ func theOnly(ids []string, kind, name string) (string, error) {
 		return ids[0], nil
 	}
 	slices.Sort(ids)
-	return "", fmt.Errorf("several have the name %s; use an id: %s", strconv.Quote(name), strings.Join(ids, ", "))
+	return "", fmt.Errorf("several %ss are named %s; use an id: %s", kind, strconv.Quote(name), strings.Join(ids, ", "))
 }

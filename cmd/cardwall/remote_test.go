@@ -53,10 +53,12 @@ func TestCardsFromTheCommandLine(t *testing.T) {
 		"--description", "By train.")
 	second := c.must("cards", "create", "راه\u200cآهن", "--board", server.URL+"/boards/"+wall, "--list", "To do")
 
+	c.person.Must("set_card_due", apptest.Fields{"cardId": second, "dueDate": "2026-12-25", "dueTime": "17:00", "timeZone": "UTC"})
+
 	// By number and name, by id and name, and by URL to another board.
 	c.must("cards", "move", "2", "--board", "Wall", "--list", "done, at last")
 	c.must("cards", "move", first, "--list", "Done, at last", "--position", "top")
-	want := first + "\t1\tDone, at last\tFly to Rome\t2026-12-24\t\n" + second + "\t2\tDone, at last\tراه\u200cآهن\t\t"
+	want := first + "\t1\tDone, at last\tFly to Rome\t2026-12-24\t\n" + second + "\t2\tDone, at last\tراه\u200cآهن\t2026-12-25\t"
 	if got := c.must("cards", "list", "--board", "Wall"); got != strings.TrimSpace(want) {
 		t.Errorf("cards list printed:\n%q\nwant:\n%q", got, want)
 	}
@@ -95,7 +97,7 @@ func TestRemoteCommandsExplainErrors(t *testing.T) {
 		"you are in 2 workspaces; choose one with --workspace":         {"boards", "create", "x"},
 		`there is no workspace "Mills" that you can see`:               {"boards", "list", "--workspace", "Mills"},
 		`there is no board "Mill" that you can see`:                    {"cards", "list", "--board", "Mill"},
-		`several have the name "twin"; use an id: brd_`:                {"cards", "list", "--board", "twin"},
+		`several boards are named "twin"; use an id: brd_`:             {"cards", "list", "--board", "twin"},
 		`there is no list "Doing" that you can see`:                    {"cards", "create", "x", "--board", "Wall", "--list", "Doing"},
 		`"To do" is not the id of a list; to name a list, add --board`: {"cards", "create", "x", "--list", "To do"},
 		"to name a card by its number, add --board":                    {"cards", "move", "1", "--list", "To do"},
