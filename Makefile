@@ -100,8 +100,8 @@ tools/bin/versitygw:
 
 # If one target fails, the others still run. The last line counts all tests.
 .PHONY: test
-test: ## run the tests that every change must pass: Go, web app, clients and browser
-	@tools/tally $(MAKE) --no-print-directory --keep-going test-go test-web test-clients test-browser
+test: ## run the tests that every change must pass: Go, web app, clients, integrations and browser
+	@tools/tally $(MAKE) --no-print-directory --keep-going test-go test-web test-clients test-integrations test-browser
 
 # N is the number of runs, LOAD that of busy loops beside them.
 N ?= 3
@@ -112,7 +112,7 @@ soak: ## run `make test` N=3 times beside LOAD=2 busy loops, and list tests that
 
 .PHONY: test-all
 test-all: ## run all tests, including those of the whole program, and the race detector for all packages
-	@tools/tally $(MAKE) --no-print-directory --keep-going RACE_PACKAGES=./... test-go test-race test-system test-web test-clients test-browser
+	@tools/tally $(MAKE) --no-print-directory --keep-going RACE_PACKAGES=./... test-go test-race test-system test-web test-clients test-integrations test-browser
 
 # `make quick` excludes perf, and cmd/cardwall, whose tests run the whole program.
 .PHONY: quick
@@ -153,6 +153,11 @@ test-go-client: build ## run the tests of the Go client
 	go build -o bin/gotest ./tools/gotest
 	cd clients/go && CARDWALL_BIN=$(CURDIR)/bin/cardwall $(CURDIR)/bin/gotest -count=1 ./...
 
+# The tests call the built server.
+.PHONY: test-integrations
+test-integrations: build integrations/zapier/node_modules/.installed ## run the tests of the apps in integrations/
+	cd integrations/zapier && CARDWALL_BIN=$(CURDIR)/bin/cardwall npm run --silent test
+
 # The tests use the browser /usr/bin/chromium-headless-shell, which runs them in
 # half the time of the full Chromium, or the one whose path is in CHROMIUM.
 .PHONY: test-browser
@@ -174,7 +179,7 @@ pictures: build ## take screenshots of all screens, and update those in docs/
 	cd web && node scripts/pictures.mjs --docs
 
 .PHONY: check
-check: check-format check-tidy check-vet check-staticcheck check-architecture check-golden lint-openapi check-compatible check-generators check-web check-clients ## run all checks of CI except the tests
+check: check-format check-tidy check-vet check-staticcheck check-architecture check-golden lint-openapi check-compatible check-generators check-web check-clients check-integrations ## run all checks of CI except the tests
 	@echo "check: all is well."
 
 .PHONY: check-format
@@ -247,6 +252,10 @@ check-web: web/node_modules/.installed
 check-clients: clients/typescript/node_modules/.installed
 	cd clients/typescript && npm run --silent check
 
+.PHONY: check-integrations
+check-integrations: integrations/zapier/node_modules/.installed
+	cd integrations/zapier && npm run --silent check
+
 .PHONY: bench
 bench: build ## measure the performance goals and the limits of the machine
 	go run ./perf/bench $(ARGS)
@@ -285,7 +294,7 @@ tools: tools/node_modules/.installed tools/mcp/node_modules/.installed tools/gen
 # Installed again only if the required packages have changed. tools/mcp includes
 # the Node.js that the MCP suite and clients need, which may be newer than the
 # machine's.
-tools/node_modules/.installed tools/mcp/node_modules/.installed tools/generators/node_modules/.installed clients/typescript/node_modules/.installed: %/node_modules/.installed: %/package.json %/package-lock.json %/.npmrc
+tools/node_modules/.installed tools/mcp/node_modules/.installed tools/generators/node_modules/.installed clients/typescript/node_modules/.installed integrations/zapier/node_modules/.installed: %/node_modules/.installed: %/package.json %/package-lock.json %/.npmrc
 	@tools/need npm
 	cd $* && npm ci --loglevel=error
 	@touch $@
@@ -293,5 +302,5 @@ tools/node_modules/.installed tools/mcp/node_modules/.installed tools/generators
 .PHONY: clean
 clean: ## remove built and installed files, but not release/ or ./data
 	rm -rf bin tools/node_modules tools/mcp/node_modules tools/generators/node_modules tools/generators/dist web/node_modules web/dist/assets web/dist/*.* \
-		clients/typescript/node_modules clients/typescript/dist clients/typescript/build clients/typescript/src/schema.ts \
+		integrations/zapier/node_modules clients/typescript/node_modules clients/typescript/dist clients/typescript/build clients/typescript/src/schema.ts \
 		clients/typescript/LICENSE clients/typescript/NOTICE
