@@ -39,7 +39,7 @@ export GOFLAGS := $(GOFLAGS) -trimpath
 
 .PHONY: help
 help: ## list these targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-17s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 .PHONY: build
 build: web ## build bin/cardwall with the web app
@@ -155,8 +155,27 @@ test-go-client: build ## run the tests of the Go client
 
 # The tests call the built server.
 .PHONY: test-integrations
-test-integrations: build integrations/zapier/node_modules/.installed ## run the tests of the apps in integrations/
+test-integrations: build integrations/zapier/node_modules/.installed integrations/n8n/dist/.built ## run the tests of the apps in integrations/
 	cd integrations/zapier && CARDWALL_BIN=$(CURDIR)/bin/cardwall npm run --silent test
+	cd integrations/n8n && CARDWALL_BIN=$(CURDIR)/bin/cardwall npm run --silent test
+
+N8N_SOURCES := $(filter-out integrations/n8n/test/%,$(shell git ls-files --cached --others --exclude-standard integrations/n8n 2>/dev/null))
+
+integrations/n8n/dist/.built: integrations/n8n/node_modules/.installed $(N8N_SOURCES)
+	cd integrations/n8n && npm run --silent build
+	@touch $@
+
+# `make test` runs the n8n nodes without n8n, whose installation has 3 GB and takes five minutes.
+.PHONY: test-n8n
+test-n8n: build integrations/n8n/dist/.built tools/n8n/node_modules/.installed ## run the n8n nodes in a real n8n
+	@tools/need postgresql
+	cd integrations/n8n && export PATH=$$(echo $(CURDIR)/tools/n8n/node_modules/node-*/bin):$$PATH && \
+		N8N_DIR=$(CURDIR)/tools/n8n CARDWALL_BIN=$(CURDIR)/bin/cardwall ../../tools/with-postgres npm run --silent test:n8n
+
+tools/n8n/node_modules/.installed: tools/n8n/package.json tools/n8n/.npmrc
+	@tools/need npm
+	cd tools/n8n && npm install --loglevel=error
+	@touch $@
 
 # The tests use the browser /usr/bin/chromium-headless-shell, which runs them in
 # half the time of the full Chromium, or the one whose path is in CHROMIUM.
@@ -253,8 +272,9 @@ check-clients: clients/typescript/node_modules/.installed
 	cd clients/typescript && npm run --silent check
 
 .PHONY: check-integrations
-check-integrations: integrations/zapier/node_modules/.installed
+check-integrations: integrations/zapier/node_modules/.installed integrations/n8n/node_modules/.installed
 	cd integrations/zapier && npm run --silent check
+	cd integrations/n8n && npm run --silent check
 
 .PHONY: bench
 bench: build ## measure the performance goals and the limits of the machine
@@ -294,7 +314,7 @@ tools: tools/node_modules/.installed tools/mcp/node_modules/.installed tools/gen
 # Installed again only if the required packages have changed. tools/mcp includes
 # the Node.js that the MCP suite and clients need, which may be newer than the
 # machine's.
-tools/node_modules/.installed tools/mcp/node_modules/.installed tools/generators/node_modules/.installed clients/typescript/node_modules/.installed integrations/zapier/node_modules/.installed: %/node_modules/.installed: %/package.json %/package-lock.json %/.npmrc
+tools/node_modules/.installed tools/mcp/node_modules/.installed tools/generators/node_modules/.installed clients/typescript/node_modules/.installed integrations/zapier/node_modules/.installed integrations/n8n/node_modules/.installed: %/node_modules/.installed: %/package.json %/package-lock.json %/.npmrc
 	@tools/need npm
 	cd $* && npm ci --loglevel=error
 	@touch $@
@@ -302,5 +322,5 @@ tools/node_modules/.installed tools/mcp/node_modules/.installed tools/generators
 .PHONY: clean
 clean: ## remove built and installed files, but not release/ or ./data
 	rm -rf bin tools/node_modules tools/mcp/node_modules tools/generators/node_modules tools/generators/dist web/node_modules web/dist/assets web/dist/*.* \
-		integrations/zapier/node_modules clients/typescript/node_modules clients/typescript/dist clients/typescript/build clients/typescript/src/schema.ts \
+		integrations/zapier/node_modules integrations/n8n/node_modules integrations/n8n/dist tools/n8n/node_modules clients/typescript/node_modules clients/typescript/dist clients/typescript/build clients/typescript/src/schema.ts \
 		clients/typescript/LICENSE clients/typescript/NOTICE

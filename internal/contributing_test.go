@@ -20,7 +20,7 @@ var (
 	identifier = regexp.MustCompile(`^[A-Za-z]\w*(\.[A-Za-z]\w*)*$`)
 	fileName   = regexp.MustCompile(`^[\w.-]+\.(go|ts|svelte|css|sql|txt|json|md)$`)
 	filePath   = regexp.MustCompile(`^[\w.][\w.*-]*(/[\w.*-]+)+/?$`)
-	target     = regexp.MustCompile(`(?m)^([a-z-]+):`)
+	target     = regexp.MustCompile(`(?m)^([a-z0-9-]+):`)
 )
 
 // sources holds the names that a guide may refer to.
