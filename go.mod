@@ -108,4 +108,5 @@ require (
 
 tool honnef.co/go/tools/cmd/staticcheck
 
-ignore ./web/node_modules
+// npm packages may contain Go packages.
+ignore node_modules
