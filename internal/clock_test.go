@@ -17,6 +17,7 @@ import (
 var clocked = map[string]string{
 	"cmd/cardwall/crash_server_test.go load":                    "a killed server should get few requests",
 	"cmd/cardwall/days_test.go receive":                         inBubble,
+	"cmd/cardwall/idle_linux_test.go TestIdleServerSleeps":      "counts the wakes of a second, of which one in thirty must pass",
 	"cmd/cardwall/mcp_suite_test.go node":                       "ends a program before the test's own deadline, so that its output is shown",
 	"cmd/cardwall/operate_test.go TestLastBackupIsInTheMetrics": "compares a stored time with those before and after the command",
 	"cmd/cardwall/relocate_test.go TestSystemMigrateUnderLoad":  "chooses a random moment for a kill",

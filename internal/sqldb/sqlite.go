@@ -51,7 +51,7 @@ type sqliteEngine struct {
 	done    chan struct{}
 
 	checkpoints *checkpointer // nil if Litestream runs the checkpoints
-	committed   atomic.Bool   // whether there was a commit since the checkpointer last checked
+	committed   chan struct{} // holds an element if there was a commit since the checkpointer last checked
 	restart     atomic.Bool   // whether the writer must checkpoint the end of a long log
 
 	version    int64                 // PRAGMA data_version when the writer last checked for a relocation
@@ -107,15 +107,16 @@ func openSQLite(ctx context.Context, opts Options) (_ Engine, err error) {
 		return nil, err
 	}
 	e := &sqliteEngine{
-		pool:     pool,
-		readers:  make(chan *sqliteConn, cmp.Or(opts.Readers, max(2, cores()))),
-		reports:  make(chan *sqliteConn, sqliteReports()),
-		jobs:     make(chan *writeJob, writeQueueLimit),
-		done:     make(chan struct{}),
-		log:      opts.Log,
-		failures: backoff.NewLog(opts.Log),
-		path:     opts.Database,
-		metrics:  opts.Metrics,
+		pool:      pool,
+		committed: make(chan struct{}, 1),
+		readers:   make(chan *sqliteConn, cmp.Or(opts.Readers, max(2, cores()))),
+		reports:   make(chan *sqliteConn, sqliteReports()),
+		jobs:      make(chan *writeJob, writeQueueLimit),
+		done:      make(chan struct{}),
+		log:       opts.Log,
+		failures:  backoff.NewLog(opts.Log),
+		path:      opts.Database,
+		metrics:   opts.Metrics,
 	}
 	if err := e.openWriter(ctx, opts, opened); err != nil {
 		return nil, err

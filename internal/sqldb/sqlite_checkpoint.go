@@ -8,9 +8,9 @@ import (
 )
 
 const (
-	checkpointEvery = 50 * time.Millisecond
-	checkpointPages = 1000 // a checkpoint begins when this many pages have not been copied into the database yet
-	restartPages    = 4000 // length of the log at which the writer reuses it from the beginning
+	checkpointPause = 50 * time.Millisecond // time between a commit and the check, which is one for all commits in it
+	checkpointPages = 1000                  // a checkpoint begins when this many pages have not been copied into the database yet
+	restartPages    = 4000                  // length of the log at which the writer reuses it from the beginning
 )
 
 // checkpointer copies the pages of the log into the database on its own connection. A
@@ -43,15 +43,18 @@ func (e *sqliteEngine) startCheckpoints(ctx context.Context) error {
 
 func (e *sqliteEngine) checkpoint(c *checkpointer) {
 	defer close(c.done)
-	tick := time.NewTicker(checkpointEvery)
-	defer tick.Stop()
 	for {
 		select {
 		case <-c.stop:
 			return
-		case <-tick.C:
+		case <-e.committed:
 		}
-		if !e.committed.Swap(false) || e.uncertain.Load() {
+		select {
+		case <-c.stop:
+			return
+		case <-time.After(checkpointPause):
+		}
+		if e.uncertain.Load() {
 			continue
 		}
 		log, err := c.conn.checkpoint(context.Background(), "NOOP")

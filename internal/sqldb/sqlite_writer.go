@@ -203,7 +203,10 @@ func (e *sqliteEngine) rerun(ctx context.Context, batch []*writeJob) error {
 func (e *sqliteEngine) end(ctx context.Context, writes int) error {
 	begun := time.Now()
 	_, err := e.writer.Exec(ctx, "COMMIT")
-	e.committed.Store(true)
+	select {
+	case e.committed <- struct{}{}:
+	default:
+	}
 	if isIOError(err) {
 		e.uncertain.Store(true)
 		e.log.Error("commit failed because of a disk error; writes refused until the disk recovers", "error", err)
