@@ -169,7 +169,7 @@ integrations/n8n/dist/.built: integrations/n8n/node_modules/.installed $(N8N_SOU
 .PHONY: test-n8n
 test-n8n: build integrations/n8n/dist/.built tools/n8n/node_modules/.installed ## run the n8n nodes in a real n8n
 	@tools/need postgresql
-	cd integrations/n8n && export PATH=$$(echo $(CURDIR)/tools/n8n/node_modules/node-*/bin):$$PATH && \
+	cd integrations/n8n && export PATH=$$(dirname $(CURDIR)/tools/n8n/node_modules/node-*/bin/node):$$PATH && \
 		N8N_DIR=$(CURDIR)/tools/n8n CARDWALL_BIN=$(CURDIR)/bin/cardwall ../../tools/with-postgres npm run --silent test:n8n
 
 tools/n8n/node_modules/.installed: tools/n8n/package.json tools/n8n/.npmrc
