@@ -2,20 +2,23 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 
-/** The waits before the further tries of a request that got no answer, in milliseconds. */
-const waits = [500, 2000]
+/** The pauses before the retries of a request, in milliseconds. */
+const pauses = [500, 2000]
 
 /** The statuses of a gateway, or of a server that is starting or busy. */
-const passing = [502, 503, 504]
+const temporary = [502, 503, 504]
 
 /**
- * Sends a request, and returns the body of the response. Tries again if the network or a gateway
+ * Sends a request, and returns the body of the response. Retries it if the network or a gateway
  * fails. A write then has the same idempotency key, so that it is done at most once.
  *
- * @throws {ThrottledError} if the server is busy; Zapier then repeats the step later
- * @throws {z.errors.Error} with the message, the code and the status of the server's error
+ * @throws {ThrottledError} if nothing was done because the server is busy; Zapier then repeats the
+ * step later
+ * @throws {z.errors.Error} with the message, the code and the status of the server's error, or
+ * without a status if it is unknown whether a write was done
  */
 async function send(z, bundle, method, path, { params, body } = {}) {
+  const isWrite = method !== 'GET'
   const request = {
     method,
     url: `${origin(z, bundle)}/api/public/v1${path}`,
@@ -24,20 +27,39 @@ async function send(z, bundle, method, path, { params, body } = {}) {
     body,
     removeMissingValuesFrom: { params: true },
     skipThrowForStatus: true,
+    throwForThrottlingEarly: false,
   }
-  if (method !== 'GET') request.headers['Idempotency-Key'] = randomUUID()
+  if (isWrite) request.headers['Idempotency-Key'] = randomUUID()
 
-  for (const wait of [...waits, null]) {
-    const response = await z.request(request).catch((error) => {
-      // An error of the platform, such as that of a rate limit, is final.
-      if (error.doNotContextify || wait === null) throw error
-    })
-    if (response && (wait === null || !passing.includes(response.status))) {
+  let isUncertain = false // whether a write may have been done, although no response says so
+  for (const pause of [...pauses, null]) {
+    const { response, failure } = await attempt(z, request)
+    if (response && !temporary.includes(response.status) && response.status !== 429) {
       return read(z, response)
     }
-    await sleep(wait)
+    isUncertain ||= isWrite && response?.status !== 429
+    if (pause !== null && (isUncertain || response?.status !== 429)) {
+      await sleep(pause)
+      continue
+    }
+    // Zapier repeats a step with a new key, so it must not do that if the write may have been done.
+    if (isUncertain) {
+      const why = failure?.message ?? `status ${response.status}`
+      const message = `The server does not respond (${why}). It may have made the change.`
+      throw new z.errors.Error(message, 'uncertain')
+    }
+    if (failure) throw failure
+    const seconds = Number(response.getHeader('retry-after')) || 60
+    throw new z.errors.ThrottledError(`The server asks to wait ${seconds} seconds.`, seconds)
   }
 }
+
+/** Sends a request once, and returns its response, or the failure of the network. */
+const attempt = (z, request) =>
+  z.request(request).then(
+    (response) => ({ response }),
+    (failure) => ({ failure }),
+  )
 
 /** Returns the origin of the server URL, which may be that of any page and lack https://. */
 function origin(z, { authData: { serverUrl } }) {
@@ -51,10 +73,6 @@ function origin(z, { authData: { serverUrl } }) {
 /** Returns the body of a response, or throws its error. */
 function read(z, response) {
   const { status } = response
-  if (passing.includes(status)) {
-    const seconds = Number(response.getHeader('retry-after')) || 60
-    throw new z.errors.ThrottledError(`The server responds with the status ${status}.`, seconds)
-  }
   if (status === 401) {
     throw new z.errors.ExpiredAuthError('The API token is not valid. Connect the account again.')
   }

@@ -37,7 +37,7 @@ async function perform({ perform, sample }, inputData, more) {
   return result
 }
 const create = (key, input, more) => perform(app.creates[key].operation, input, more)
-const search = (key, input) => perform(app.searches[key].operation, input)
+const search = (key, input, more) => perform(app.searches[key].operation, input, more)
 const addCard = (title) => server.api('POST', '/cards', { listId: list.id, title })
 /** Starts an HTTP server for a test, and returns its URL. */
 async function listen(t, handler) {
@@ -226,12 +226,23 @@ describe('a network that fails', () => {
     assert.equal(keys.length, 3)
     assert.equal(new Set(keys).size, 1)
   })
-  test('a busy server makes Zapier repeat the step later', async (t) => {
+  test('a search on a busy server is repeated by Zapier later', async (t) => {
     const busy = refuse(503, { 'Retry-After': '9' })
     const { keys, more } = await faulty(t, busy, busy, busy)
-    const failed = create('create_card', { listId: list.id, title: 'Never' }, more)
-    await assert.rejects(failed, { name: 'ThrottledError', message: /status 503.*"delay":9/ })
+    await assert.rejects(search('find_card', { q: 'zebra' }, more), {
+      name: 'ThrottledError',
+      message: /"delay":9/,
+    })
     assert.equal(keys.length, 3)
+  })
+  test('a create is not repeated by Zapier if it may have been done', async (t) => {
+    for (const fault of [refuse(503), refuse(429)]) {
+      const { keys, more } = await faulty(t, 'cut', fault, fault)
+      const failed = create('create_card', { listId: list.id, title: 'Perhaps' }, more)
+      await assert.rejects(failed, { name: 'AppError', message: /may have made the change/ })
+      assert.equal(keys.length, 3)
+    }
+    assert.equal((await cards()).filter((title) => title === 'Perhaps').length, 2)
   })
   test('a rate limit makes Zapier wait as long as the server asks', async (t) => {
     const { keys, more } = await faulty(t, refuse(429, { 'Retry-After': '7' }))
