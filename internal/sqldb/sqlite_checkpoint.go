@@ -8,7 +8,7 @@ import (
 )
 
 const (
-	checkpointPause = 50 * time.Millisecond // time between a commit and the check, which is one for all commits in it
+	checkpointPause = 50 * time.Millisecond // time between a commit and the check, so that one check covers many commits
 	checkpointPages = 1000                  // a checkpoint begins when this many pages have not been copied into the database yet
 	restartPages    = 4000                  // length of the log at which the writer reuses it from the beginning
 )
