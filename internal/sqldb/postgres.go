@@ -65,6 +65,9 @@ func openPostgres(ctx context.Context, opts Options) (_ Engine, err error) {
 	return e, nil
 }
 
+// DataVersion returns zero: only the database knows what other servers have committed.
+func (e *postgresEngine) DataVersion() (unknown DataVersion) { return unknown }
+
 func (e *postgresEngine) Dialect() Dialect {
 	return Dialect{Name: "postgres", System: "postgresql", RowLocks: true}
 }

@@ -69,6 +69,10 @@ type Engine interface {
 	// that fn is going to change. On PostgreSQL, fn gets its own transaction if there are no
 	// records, if a record's group is unknown, or if the records belong to different groups.
 	Write(ctx context.Context, records []string, fn func(Runner) error) error
+	// DataVersion identifies the state of the data that a read would see now. Every commit
+	// changes it, even that of another process. Zero means that it is unknown, as always on
+	// PostgreSQL.
+	DataVersion() DataVersion
 	// CheckWritable returns an error while the engine knows that it must refuse writes. A full disk
 	// does not count, because reads still work.
 	CheckWritable() error
@@ -81,6 +85,9 @@ type Engine interface {
 	// Collectors returns the metrics of the engine.
 	Collectors() []prometheus.Collector
 }
+
+// DataVersion identifies a committed state of the data.
+type DataVersion [48]byte
 
 // Concurrency is the number of concurrent calls of each kind that suits an engine.
 type Concurrency struct{ Reads, Reports, Streams, Writes int }

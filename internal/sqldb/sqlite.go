@@ -45,6 +45,7 @@ type sqliteEngine struct {
 	readers chan *sqliteConn
 	reports chan *sqliteConn
 	writer  *sqliteConn
+	index   *os.File // of the write-ahead log; nil if it cannot be read
 	jobs    chan *writeJob
 	closing sync.RWMutex // read-locked while a job is sent to jobs
 	closed  bool
@@ -119,6 +120,9 @@ func openSQLite(ctx context.Context, opts Options) (_ Engine, err error) {
 		metrics:   opts.Metrics,
 	}
 	if err := e.openWriter(ctx, opts, opened); err != nil {
+		return nil, err
+	}
+	if err := e.openIndex(ctx); err != nil {
 		return nil, err
 	}
 	for _, pool := range []chan *sqliteConn{e.readers, e.reports} {
@@ -242,7 +246,11 @@ func (e *sqliteEngine) Close() error {
 	for _, c := range conns {
 		errs = append(errs, c.close())
 	}
-	return errors.Join(append(errs, e.pool.Close())...)
+	errs = append(errs, e.pool.Close())
+	if e.index != nil {
+		errs = append(errs, e.index.Close())
+	}
+	return errors.Join(errs...)
 }
 
 // keepFiles makes SQLite keep the empty log and its index when the last connection
