@@ -16,8 +16,7 @@ type BoardInput struct {
 
 // basis returns the board. It returns an error if the caller cannot see the board.
 func (in BoardInput) basis(ctx context.Context, v *store.View) (op.Basis, error) {
-	_, err := v.Board(ctx, in.BoardID, board.View)
-	return op.Basis{BoardID: in.BoardID}, err
+	return op.Basis{BoardID: in.BoardID}, v.CheckBoard(ctx, in.BoardID, board.View)
 }
 
 // basis is the function for op.Cached of a query whose responses depend on nothing but its input and the board.

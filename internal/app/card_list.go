@@ -71,7 +71,7 @@ type ListCardsInput struct {
 
 // page returns the page of the board's cards that the input selects, before paging.
 func (in ListCardsInput) page(ctx context.Context, v *store.View) (p store.CardPage, err error) {
-	if _, err = v.Board(ctx, in.BoardID, board.View); err != nil {
+	if err = v.CheckBoard(ctx, in.BoardID, board.View); err != nil {
 		return p, err
 	}
 	p.BoardID = in.BoardID

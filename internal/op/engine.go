@@ -262,8 +262,11 @@ func (e *Engine) read(ctx context.Context, c Call, in any) (Response, error) {
 		done   bool
 	)
 	read := e.db.Read
-	if c.Operation.Report {
+	switch {
+	case c.Operation.Report:
 		read = e.db.Report
+	case c.Operation.basis != nil:
+		read = e.db.ReadCached
 	}
 	if err := read(ctx, c.Caller, func(v *store.View) (err error) {
 		if cached, done, err = e.cachedResponse(ctx, v, c, in); err != nil || done {

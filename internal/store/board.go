@@ -13,7 +13,8 @@ const (
 	boardColumns = "b.name, b.description, b.color, b.background, b.created_by, b.created_at, b.updated_at"
 	boardLoad    = "SELECT " + accessColumns + ", " + boardColumns + ", b.archived_at, b.trashed_at FROM boards b" +
 		accessJoins + "WHERE b.id = $1"
-	boardLock = "SELECT b.id FROM boards b WHERE b.id = $1 FOR UPDATE OF b"
+	boardAccess = "SELECT " + accessColumns + " FROM boards b" + accessJoins + "WHERE b.id = $1"
+	boardLock   = "SELECT b.id FROM boards b WHERE b.id = $1 FOR UPDATE OF b"
 )
 
 func boardDest(b *board.Board) []any {
@@ -36,6 +37,11 @@ func (v *View) Board(ctx context.Context, id string, need board.Capability) (boa
 	}
 	v.setAccess(&b, v.On(id))
 	return b, nil
+}
+
+// CheckBoard returns an error unless the caller has the capability on the board.
+func (v *View) CheckBoard(ctx context.Context, id string, need board.Capability) error {
+	return v.authorized(ctx, need, boardAccess, id)
 }
 
 // Board locks the board and loads it for a change.

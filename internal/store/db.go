@@ -73,6 +73,7 @@ type DB struct {
 	unmerged atomic.Bool // this server has added entries to the search index since the last MergeSearchIndex
 	storage  storageMeter
 	cache    *responseCache
+	accesses accessCache
 	slices   sync.Mutex // held during WriteSlice
 
 	watching sync.Mutex

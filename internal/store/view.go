@@ -20,6 +20,8 @@ type View struct {
 	seen   []*board.Access // access to the boards loaded so far
 	writes bool            // the view belongs to a write transaction
 
+	version sqldb.DataVersion // state of the data before the transaction began, for ReadCached; otherwise zero
+
 	span       *trace.Span // span of the transaction; nil if it is not traced
 	statements int         // number of statements traced so far
 }
@@ -123,20 +125,38 @@ func (v *View) authorized(ctx context.Context, need board.Capability, text, id s
 
 // authorize is like authorized, but also returns the id of the board.
 func (v *View) authorize(ctx context.Context, need board.Capability, text, id string, dest ...any) (boardID string, err error) {
-	var s accessScan
-	found, err := v.one(ctx, text, []any{id, v.caller.UserID}, append(s.dest(), dest...)...)
+	a, err := v.access(ctx, text, id, dest...)
 	if err != nil {
 		return "", err
 	}
-	if !found {
-		return "", board.NotFound()
-	}
-	a := s.result()
 	if err := a.Allow(v.caller, need); err != nil {
 		return "", err
 	}
 	v.remember(a)
 	return a.BoardID, nil
+}
+
+// access returns the caller's access to the board of a record.
+func (v *View) access(ctx context.Context, text, id string, dest ...any) (*board.Access, error) {
+	key := accessKey{text, id, v.caller.UserID}
+	if len(dest) == 0 {
+		if a, ok := v.cachedAccess(key); ok {
+			return &a, nil
+		}
+	}
+	var s accessScan
+	found, err := v.one(ctx, text, []any{id, v.caller.UserID}, append(s.dest(), dest...)...)
+	if err != nil {
+		return nil, err
+	}
+	if !found {
+		return nil, board.NotFound()
+	}
+	a := s.result()
+	if len(dest) == 0 {
+		v.cacheAccess(key, *a)
+	}
+	return a, nil
 }
 
 // remember stores the access to a board. It keeps an access that is already stored,
