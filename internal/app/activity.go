@@ -25,7 +25,7 @@ func ListBoardActivity(ctx context.Context, v *store.View, in ListBoardActivityI
 	if err := in.After(&before); err != nil {
 		return op.Page[board.Entry]{}, err
 	}
-	if _, err := v.Board(ctx, in.BoardID, board.View); err != nil {
+	if err := v.CheckBoard(ctx, in.BoardID, board.View); err != nil {
 		return op.Page[board.Entry]{}, err
 	}
 	if !in.empty() {

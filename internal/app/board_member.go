@@ -20,7 +20,7 @@ func ListBoardMembers(ctx context.Context, v *store.View, in ListBoardMembersInp
 	if err := in.After(&after); err != nil {
 		return op.Page[board.BoardMember]{}, err
 	}
-	if _, err := v.Board(ctx, in.BoardID, board.View); err != nil {
+	if err := v.CheckBoard(ctx, in.BoardID, board.View); err != nil {
 		return op.Page[board.BoardMember]{}, err
 	}
 	members, err := v.BoardMembers(ctx, in.BoardID, after, in.Size()+1)

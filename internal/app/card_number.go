@@ -16,7 +16,7 @@ type CardByNumberInput struct {
 // GetCardByNumber returns the card with a number on a board, like GetCard. A card that moves
 // to another board gets a new number there.
 func GetCardByNumber(ctx context.Context, v *store.View, in CardByNumberInput) (board.CardDetail, error) {
-	if _, err := v.Board(ctx, in.BoardID, board.View); err != nil {
+	if err := v.CheckBoard(ctx, in.BoardID, board.View); err != nil {
 		return board.CardDetail{}, err
 	}
 	id, err := v.CardNumbered(ctx, in.BoardID, in.Number)

@@ -26,7 +26,7 @@ func ListLabels(ctx context.Context, v *store.View, in ListLabelsInput) (op.Page
 	if err := in.After(&after); err != nil {
 		return op.Page[board.Label]{}, err
 	}
-	if _, err := v.Board(ctx, in.BoardID, board.View); err != nil {
+	if err := v.CheckBoard(ctx, in.BoardID, board.View); err != nil {
 		return op.Page[board.Label]{}, err
 	}
 	labels, err := v.Labels(ctx, in.BoardID, after.Name, after.ID, in.Size()+1)

@@ -21,7 +21,7 @@ func ListLists(ctx context.Context, v *store.View, in ListListsInput) (op.Page[b
 	if err := in.After(&at); err != nil {
 		return op.Page[board.List]{}, err
 	}
-	if _, err := v.Board(ctx, in.BoardID, board.View); err != nil {
+	if err := v.CheckBoard(ctx, in.BoardID, board.View); err != nil {
 		return op.Page[board.List]{}, err
 	}
 	at, err := v.CurrentCursor(ctx, in.BoardID, at)

@@ -162,7 +162,7 @@ func CheckListMove(ctx context.Context, v *store.View, j *store.RunningJob) erro
 	if err != nil {
 		return err
 	}
-	if _, err := v.Board(ctx, in.BoardID, board.Edit); err != nil {
+	if err := v.CheckBoard(ctx, in.BoardID, board.Edit); err != nil {
 		return err
 	}
 	target := v.On(in.BoardID).OrganizationID

@@ -22,7 +22,7 @@ func ListStatusUpdates(ctx context.Context, v *store.View, in ListStatusUpdatesI
 	if err := in.After(&before); err != nil {
 		return op.Page[board.StatusUpdate]{}, err
 	}
-	if _, err := v.Board(ctx, in.BoardID, board.View); err != nil {
+	if err := v.CheckBoard(ctx, in.BoardID, board.View); err != nil {
 		return op.Page[board.StatusUpdate]{}, err
 	}
 	all, err := v.StatusUpdates(ctx, in.BoardID, before, in.Size()+1)
