@@ -70,7 +70,7 @@ type Engine interface {
 	// records, if a record's group is unknown, or if the records belong to different groups.
 	Write(ctx context.Context, records []string, fn func(Runner) error) error
 	// DataVersion identifies the state of the data that a read would see now. Every commit
-	// changes it, even that of another process. Zero means that it is unknown, as always on
+	// changes it, even one of another process. Zero means that it is unknown, as always on
 	// PostgreSQL.
 	DataVersion() DataVersion
 	// CheckWritable returns an error while the engine knows that it must refuse writes. A full disk

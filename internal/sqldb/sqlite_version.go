@@ -8,10 +8,10 @@ import (
 	"runtime"
 )
 
-// DataVersion implements Engine. It reads the header of the index of the write-ahead log, with
-// which SQLite itself recognizes that there was a commit (https://sqlite.org/walformat.html,
-// 2.1). Each commit changes it, even that of another process. The header is stored twice. If
-// the copies differ, a commit is in progress.
+// DataVersion implements Engine. It reads the header of the index of the write-ahead log
+// (https://sqlite.org/walformat.html, 2.1), which SQLite itself compares to detect commits. Each
+// commit changes it, even one of another process. The header is stored twice. If the copies
+// differ, a commit is in progress.
 //
 // The header contains the checksum of the last frame. It is 0 after the recovery of an empty log,
 // until the first commit. The version is unknown then, because all such headers are the same.
@@ -22,15 +22,16 @@ func (e *sqliteEngine) DataVersion() (version DataVersion) {
 	var header [2 * len(version)]byte
 	_, err := e.index.ReadAt(header[:], 0)
 	one, two := DataVersion(header[:len(version)]), DataVersion(header[len(version):])
-	if checksum := one[24:32]; err != nil || one != two || [8]byte(checksum) == [8]byte{} {
+	checksum := [8]byte(one[24:])
+	if err != nil || one != two || checksum == [8]byte{} {
 		return version
 	}
 	return one
 }
 
-// openIndex opens the index of the write-ahead log. It must be closed last, because the
-// process then loses SQLite's locks on it (fcntl(2)). Other systems than Linux don't
-// guarantee that a read sees what SQLite has written to the mapped file.
+// openIndex opens the index of the write-ahead log. The caller must close it after all
+// connections, because closing it releases SQLite's locks on it (fcntl(2)). On systems
+// other than Linux, a read may not see what SQLite has written to the mapped file.
 func (e *sqliteEngine) openIndex(ctx context.Context) error {
 	if runtime.GOOS != "linux" {
 		return nil

@@ -42,3 +42,26 @@ func TestDataVersionChangesWithEachCommit(t *testing.T) {
 		}
 	})
 }
+
+// After the recovery of an empty log, the version is unknown until the first commit, because the
+// index of every empty log is the same.
+func TestDataVersionOfAnEmptyLogIsUnknown(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "cardwall.db")
+	if err := apptest.OpenStore(t, file).Close(); err != nil {
+		t.Fatal(err)
+	}
+	for _, suffix := range []string{"-wal", "-shm"} {
+		if err := os.Remove(file + suffix); err != nil {
+			t.Fatal(err)
+		}
+	}
+	db := apptest.OpenStore(t, file)
+	if version := db.Engine().DataVersion(); version != (sqldb.DataVersion{}) {
+		t.Errorf("got the version %x, want none", version)
+	}
+	apptest.Change(t, db, "DELETE FROM settings WHERE key = 'cursor_key'")
+	if version := db.Engine().DataVersion(); (version != sqldb.DataVersion{}) != (runtime.GOOS == "linux") {
+		t.Errorf("got the version %x after a commit", version)
+	}
+}

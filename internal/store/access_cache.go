@@ -10,12 +10,12 @@ import (
 	"cardwall/internal/sqldb"
 )
 
-// A request for a cached response still has to find out whether the caller may see the board,
-// and whether the response is current. If nothing was committed since the same caller last
-// asked, the answer is the same. So it is cached together with the version of the data, and such
-// a request needs no statement. On PostgreSQL, that version is unknown.
+// Even if a response is cached, the server must determine whether the caller may see the board
+// and whether the response is current. Both can change only with a commit. So the caller's access
+// is cached together with the version of the data, and a request that finds both in the cache
+// needs no statement. On PostgreSQL, the version is unknown, and no access is cached.
 
-// cachedAccesses is the maximum number of entries of an accessCache. One has about 400 bytes.
+// cachedAccesses is the maximum number of entries of an accessCache. An entry has about 400 bytes.
 const cachedAccesses = 10_000
 
 // accessKey identifies the query for a person's access to the board of a record.
@@ -28,7 +28,7 @@ type accessCache struct {
 	entries map[accessKey]board.Access
 }
 
-// noTransaction is the Runner of a view that reads only what is cached.
+// noTransaction is the Runner of a view that uses only cached values.
 type noTransaction struct {
 	sqldb.Runner
 	failed bool // whether there was a statement
@@ -78,8 +78,8 @@ func (v *View) cachedAccess(key accessKey) (a board.Access, ok bool) {
 	return a, ok
 }
 
-// cacheAccess caches the result of an access query if the view has a version. If the transaction
-// sees a newer one, nothing uses the result, because no version comes back.
+// cacheAccess caches the result of an access query if the view has a version. The transaction may
+// see a newer one. Then only calls that began before that commit can use the result.
 func (v *View) cacheAccess(key accessKey, a board.Access) {
 	if v.version == (sqldb.DataVersion{}) {
 		return
