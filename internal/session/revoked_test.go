@@ -30,17 +30,23 @@ func TestRevokedAccessEndsOnEveryServerWithinASecond(t *testing.T) {
 		return p.Call("create_list", fields{"boardId": open, "name": "L"})
 	}
 	read := func(p *apptest.Person) apptest.Response { return p.Call("get_board", fields{"boardId": open}) }
+	revoke := func(p *apptest.Person) {
+		s.Write(board.System(), func(ctx context.Context, tx *store.Tx) error {
+			_, err := tx.RevokeTokens(ctx, p.ID, apptest.TokenName)
+			return err
+		})
+	}
+	readMe := func(p *apptest.Person) apptest.Response { return p.Call("get_me", nil) }
 	for _, c := range []struct {
 		what string
 		call func(p *apptest.Person) apptest.Response
 		end  func(p *apptest.Person)
 		want int
 	}{
-		{"a revoked token", read, func(p *apptest.Person) {
-			s.Write(board.System(), func(ctx context.Context, tx *store.Tx) error {
-				_, err := tx.RevokeTokens(ctx, p.ID, apptest.TokenName)
-				return err
-			})
+		{"a revoked token", read, revoke, http.StatusUnauthorized},
+		{"a revoked token that describes itself", readMe, revoke, http.StatusUnauthorized},
+		{"the token of a deleted person", readMe, func(p *apptest.Person) {
+			s.Write(board.System(), func(ctx context.Context, tx *store.Tx) error { return tx.DeleteUser(ctx, p.ID) })
 		}, http.StatusUnauthorized},
 		{"an ended session", func(p *apptest.Person) apptest.Response {
 			return p.Call("get_session", nil)
@@ -72,8 +78,9 @@ func TestRevokedAccessEndsOnEveryServerWithinASecond(t *testing.T) {
 				if a.Status == c.want {
 					break
 				}
-				if elapsed > time.Second {
-					t.Errorf("%s: got status %d from server %d after %s, want %d", c.what, a.Status, i, elapsed, c.want)
+				if elapsed > time.Second || a.Status/100 != 2 {
+					t.Errorf("%s: got status %d from server %d after %s, want success for at most a second and then %d",
+						c.what, a.Status, i, elapsed, c.want)
 					break
 				}
 				time.Sleep(20 * time.Millisecond)

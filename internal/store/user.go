@@ -9,13 +9,14 @@ import (
 	"cardwall/internal/board"
 )
 
-// User returns the caller's own account.
+// User returns the caller's own account. It returns an unauthenticated error if the
+// account has just been deleted.
 func (v *View) User(ctx context.Context) (board.User, error) {
 	var u board.User
 	found, err := v.one(ctx, "SELECT id, name, COALESCE(email, ''), time_zone, created_at FROM users WHERE id = $1 AND deleted_at IS NULL",
 		[]any{v.caller.UserID}, &u.ID, &u.Name, &u.Email, &u.TimeZone, &u.CreatedAt)
 	if err == nil && !found {
-		err = board.NotFound()
+		err = board.Unauthenticated()
 	}
 	return u, err
 }
@@ -158,7 +159,8 @@ func (v *View) tokens(ctx context.Context, userID, condition string, args ...any
 	return out, err
 }
 
-// Token returns the token that the caller authenticated with.
+// Token returns the token that the caller authenticated with. It returns an
+// unauthenticated error if the token has just been revoked.
 func (v *View) Token(ctx context.Context) (board.Token, error) {
 	tokens, err := v.Tokens(ctx, v.caller.UserID)
 	for _, t := range tokens {
@@ -167,7 +169,7 @@ func (v *View) Token(ctx context.Context) (board.Token, error) {
 		}
 	}
 	if err == nil {
-		err = board.NotFound()
+		err = board.Unauthenticated()
 	}
 	return board.Token{}, err
 }
