@@ -22,7 +22,11 @@ func (f CardFilter) parse(ctx context.Context, v *store.View, in store.CardPage)
 	if f.Filter == (query.Filter{Sort: f.Sort}) {
 		return f.Filter.Parse(query.Env{}) // the result does not depend on the caller or the time
 	}
-	env, err := environment(ctx, v, f.TimeZone, in)
+	zone := f.TimeZone
+	if zone == "" && !f.UsesZone() {
+		zone = "UTC" // any zone will do, without reading the caller's own
+	}
+	env, err := environment(ctx, v, zone, in)
 	if err != nil {
 		return query.Query{}, err
 	}

@@ -55,6 +55,12 @@ type Filter struct {
 	Sort string `json:"sort,omitempty" doc:"The sort order: position, due, start, created, updated or title; with the prefix - for descending order." example:"-updated"`
 }
 
+// UsesZone reports whether what Parse returns may depend on Env.Zone.
+func (f Filter) UsesZone() bool {
+	return f.Q+f.Due+f.DueFrom+f.DueTo+f.StartFrom+f.StartTo+f.CreatedFrom+f.CreatedTo+f.UpdatedFrom+f.UpdatedTo+
+		f.CompletedFrom+f.CompletedTo != ""
+}
+
 // SavedParam is the parameter name that Within uses for the saved text in
 // errors and in Echo.
 const SavedParam = "query"

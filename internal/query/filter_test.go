@@ -5,6 +5,7 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+	"time"
 
 	"cardwall/internal/query"
 )
@@ -210,5 +211,33 @@ func TestFilterFields(t *testing.T) {
 		} else if got := messageOf(t, err); !strings.HasPrefix(got, name) {
 			t.Errorf("%s: got error %q, want one that begins with the name", name, got)
 		}
+	}
+}
+
+// A filter that has different meanings in different time zones uses the zone.
+func TestFiltersThatUseTheZone(t *testing.T) {
+	typ := reflect.TypeFor[query.Filter]()
+	uses := 0
+	for i := range typ.NumField() {
+		var in query.Filter
+		for _, value := range []string{typ.Field(i).Tag.Get("example"), "today", "2026-03-11", "due:today"} {
+			reflect.ValueOf(&in).Elem().Field(i).SetString(value)
+			west, east := env(t), env(t)
+			west.Zone, east.Zone = time.FixedZone("", -11*3600), time.FixedZone("", 14*3600)
+			one, err := in.Parse(west)
+			two, otherErr := in.Parse(east)
+			if err != nil || otherErr != nil || reflect.DeepEqual(one.Where, two.Where) {
+				continue
+			}
+			if uses++; !in.UsesZone() {
+				t.Errorf("%s %s: UsesZone returns false, but the meaning depends on the zone", typ.Field(i).Name, value)
+			}
+		}
+	}
+	if uses < 12 {
+		t.Errorf("got %d filters that depend on the zone, want at least 12", uses)
+	}
+	if f := (filter{Assignee: "me", Done: "false", TimeZone: "UTC"}); f.UsesZone() {
+		t.Error("UsesZone returns true for a filter without days")
 	}
 }
