@@ -265,8 +265,11 @@ func (e *Engine) read(ctx context.Context, c Call, in any) (Response, error) {
 	switch {
 	case c.Operation.Report:
 		read = e.db.Report
-	case c.Operation.basis != nil:
-		read = e.db.ReadCached
+	case c.Operation.basis != nil && len(c.expand) == 0:
+		request := c.fingerprint(true)
+		read = func(ctx context.Context, caller board.Caller, fn func(*store.View) error) error {
+			return e.db.ReadCached(ctx, caller, request, fn)
+		}
 	}
 	if err := read(ctx, c.Caller, func(v *store.View) (err error) {
 		if cached, done, err = e.cachedResponse(ctx, v, c, in); err != nil || done {

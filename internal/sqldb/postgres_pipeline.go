@@ -237,7 +237,8 @@ func (p *pipeline) QueryContext(ctx context.Context, text string, named []driver
 		p.changes++
 	}
 	if len(p.queue) == 0 {
-		return p.Conn.QueryContext(ctx, text, named)
+		rows, err := p.Conn.QueryContext(ctx, text, named)
+		return rows, p.broken(ctx, err)
 	}
 	results, err := p.send(ctx, &queued{text: text, args: args})
 	if err != nil {

@@ -42,12 +42,14 @@ func (p *postgresPool) primary(ctx context.Context, begin func(*postgresPool, *s
 }
 
 // beginning specifies when a snapshot sends BEGIN: together with the first query, which
-// saves a round trip, or immediately, for a function that must not run twice.
-type beginning bool
+// saves a round trip, or immediately, for a function that must not run twice, or never, for
+// a function that runs only one query.
+type beginning int
 
 const (
-	withFirstQuery beginning = false
-	atOnce         beginning = true
+	withFirstQuery beginning = iota
+	atOnce
+	never
 )
 
 // snapshot runs fn in a read transaction. If the connection broke while it was idle,
@@ -68,6 +70,9 @@ func snapshotOnce(ctx context.Context, on snapshotOn, begins beginning, settings
 		defer begin.End()
 		pool, conn, err := on(ctx, func(p *postgresPool, c *sql.Conn) error {
 			return pipelineOf(c, func(line *pipeline) error {
+				if begins == never {
+					return line.begin()
+				}
 				err := line.begin(slices.Concat([]string{"BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"}, p.preamble, settings)...)
 				if err == nil && begins == atOnce {
 					err = line.flush(ctx)

@@ -20,7 +20,7 @@ func TestCachedAccessIsValidUntilTheNextCommit(t *testing.T) {
 		// read checks a person's access to the board, and returns the number of runs.
 		read := func(p *apptest.Person, visible bool) (runs int) {
 			t.Helper()
-			err := s.DB.ReadCached(t.Context(), board.Caller{UserID: p.ID}, func(v *store.View) error {
+			err := s.DB.ReadCached(t.Context(), board.Caller{UserID: p.ID}, [32]byte{}, func(v *store.View) error {
 				runs++
 				return v.CheckBoard(t.Context(), boardID, board.View)
 			})
@@ -48,7 +48,7 @@ func TestCachedAccessIsValidUntilTheNextCommit(t *testing.T) {
 				})
 			}
 		}
-		if err := s.DB.ReadCached(t.Context(), board.Caller{UserID: ada.ID}, func(v *store.View) error {
+		if err := s.DB.ReadCached(t.Context(), board.Caller{UserID: ada.ID}, [32]byte{}, func(v *store.View) error {
 			_, err := v.BoardOfCard(t.Context(), boardID, board.View)
 			return err
 		}); !board.IsCode(err, board.CodeNotFound) {
@@ -68,7 +68,7 @@ func TestCachedAccessIsNotMixedWithNewerData(t *testing.T) {
 		boardID := ada.Must("create_board", map[string]any{"workspaceId": workspace, "name": "Plan", "visibility": "workspace"}).ID()
 		// read reads the labels and calls meanwhile between the attempts to do so.
 		read := func(meanwhile func()) error {
-			return s.DB.ReadCached(t.Context(), board.Caller{UserID: bob.ID}, func(v *store.View) error {
+			return s.DB.ReadCached(t.Context(), board.Caller{UserID: bob.ID}, [32]byte{}, func(v *store.View) error {
 				if err := v.CheckBoard(t.Context(), boardID, board.View); err != nil {
 					return err
 				}

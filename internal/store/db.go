@@ -313,6 +313,9 @@ type Commit struct {
 // committed passes on what a committed transaction changed.
 func (db *DB) committed(tx *Tx) {
 	tx.effects.Boards = append(tx.effects.Boards, tx.touched...)
+	for _, id := range tx.effects.Boards {
+		db.noteChanged(id)
+	}
 	db.opts.Metrics.committed(tx)
 	db.storage.committed(tx.effects.stored)
 	db.watching.Lock()

@@ -11,8 +11,9 @@ import (
 
 // Encoded responses that show only one board are cached in memory. What a board shows
 // depends on the board's version and on people's names, which have a version of their own.
-// Every call reads both versions together with the caller's permissions. So a cached
-// response is correct on every server, even if another server has changed the board.
+// Every call finds both versions together with the caller's permissions: in the database or, on
+// SQLite, in a cache that ends with the next commit. So a cached response is correct on every
+// server, even if another server has changed the board.
 
 // defaultCacheSize is the default of Options.CacheSize.
 const defaultCacheSize board.Bytes = 32 << 20
@@ -69,7 +70,11 @@ func (db *DB) CachedBytes() board.Bytes {
 // record.
 func (v *View) Edition(boardID string) Edition {
 	a := v.On(boardID)
-	return Edition{BoardID: boardID, Version: a.Version, Names: a.NamesVersion}
+	e := Edition{BoardID: boardID, Version: a.Version, Names: a.NamesVersion}
+	if v.edition == (Edition{}) {
+		v.edition, v.editionQueries = e, v.queries
+	}
+	return e
 }
 
 // Cached returns the encoded form of a part of what a board shows. It calls encode if the

@@ -21,6 +21,11 @@ type View struct {
 	writes bool            // the view belongs to a write transaction
 
 	version sqldb.DataVersion // state of the data before the transaction began, for ReadCached; otherwise zero
+	probe   bool              // there is no transaction (see sqldb.Engine.Probe)
+
+	queries        int     // number of queries so far
+	edition        Edition // the first result of Edition
+	editionQueries int     // number of queries before it
 
 	span       *trace.Span // span of the transaction; nil if it is not traced
 	statements int         // number of statements traced so far
@@ -59,12 +64,14 @@ func (v *View) On(boardID string) *board.Access {
 // returns, so that the next query can run.
 func (v *View) each(ctx context.Context, text string, args []any, scan func(*sql.Rows) error) error {
 	defer v.statement(text).End()
+	v.queries++
 	return sqldb.Each(ctx, v.run, text, args, scan)
 }
 
 // one scans the first row of a query into dest and reports whether there was one.
 func (v *View) one(ctx context.Context, text string, args []any, dest ...any) (found bool, err error) {
 	defer v.statement(text).End()
+	v.queries++
 	return sqldb.One(ctx, v.run, text, args, dest...)
 }
 
