@@ -80,10 +80,10 @@ func CreateCard(ctx context.Context, tx *store.Tx, in CreateCardInput) (board.Ca
 	if err := roomForCard(tx, list, 1); err != nil {
 		return board.Card{}, err
 	}
-	if card.Labels, _, err = pickLabels(ctx, tx, card, in.Labels, nil); err != nil {
+	if card.Labels, _, err = pickLabels(ctx, tx, card, idChange{add: in.Labels, addField: "labels"}); err != nil {
 		return board.Card{}, err
 	}
-	if card.Assignees, _, err = pickAssignees(ctx, tx, card, in.Assignees, nil); err != nil {
+	if card.Assignees, _, err = pickAssignees(ctx, tx, card, idChange{add: in.Assignees, addField: "assignees"}); err != nil {
 		return board.Card{}, err
 	}
 	after, err := tx.InsertCard(ctx, &card, in.Position)
@@ -322,12 +322,16 @@ type SetCardLabelsInput struct {
 // SetCardLabels adds labels to a card and removes others. It ignores labels to
 // add that the card already has, and labels to remove that the card does not have.
 func SetCardLabels(ctx context.Context, tx *store.Tx, in SetCardLabelsInput) (board.Card, error) {
-	card, err := tx.Card(ctx, in.CardID, board.Edit)
+	return setLabels(ctx, tx, in.CardID, idChange{in.Add, in.Remove, "add", "remove"})
+}
+
+func setLabels(ctx context.Context, tx *store.Tx, cardID string, c idChange) (board.Card, error) {
+	card, err := tx.Card(ctx, cardID, board.Edit)
 	if err != nil {
 		return card, err
 	}
 	before := card.Labels
-	labels, diff, err := pickLabels(ctx, tx, card, in.Add, in.Remove)
+	labels, diff, err := pickLabels(ctx, tx, card, c)
 	if err != nil || diff.empty() {
 		return card, err
 	}
@@ -356,12 +360,16 @@ type SetCardAssigneesInput struct {
 // SetCardAssignees assigns people to a card and unassigns others. It ignores
 // people to add who are already assigned, and people to remove who are not.
 func SetCardAssignees(ctx context.Context, tx *store.Tx, in SetCardAssigneesInput) (board.Card, error) {
-	card, err := tx.Card(ctx, in.CardID, board.Edit)
+	return setAssignees(ctx, tx, in.CardID, idChange{in.Add, in.Remove, "add", "remove"})
+}
+
+func setAssignees(ctx context.Context, tx *store.Tx, cardID string, c idChange) (board.Card, error) {
+	card, err := tx.Card(ctx, cardID, board.Edit)
 	if err != nil {
 		return card, err
 	}
 	before := card.Assignees
-	assignees, diff, err := pickAssignees(ctx, tx, card, in.Add, in.Remove)
+	assignees, diff, err := pickAssignees(ctx, tx, card, c)
 	if err != nil || diff.empty() {
 		return card, err
 	}
@@ -380,24 +388,32 @@ func SetCardAssignees(ctx context.Context, tx *store.Tx, in SetCardAssigneesInpu
 	return card, tx.TouchCard(ctx, &card)
 }
 
+// idChange is a change of a card's labels or assignees: the ids to add and to remove, and the
+// names of these two fields for errors.
+type idChange struct {
+	add, remove           []string
+	addField, removeField string
+}
+
 // idDiff holds the ids that a change adds to a set and removes from it.
 type idDiff struct{ added, removed []string }
 
 func (d idDiff) empty() bool { return len(d.added) == 0 && len(d.removed) == 0 }
 
-// diffIDs returns the ids in add that are not in have, and the ids in remove that
-// are. It returns an error if add and remove have an id in common.
-func diffIDs(have, add, remove []string) (idDiff, error) {
+// diff returns the ids to add that are not in have, and the ids to remove that are. It
+// returns an error if the change adds and removes the same id.
+func (c idChange) diff(have []string) (idDiff, error) {
 	d := idDiff{added: []string{}, removed: []string{}}
-	for _, id := range add {
-		if slices.Contains(remove, id) {
-			return d, board.Invalid("add and remove must not both contain %q.", id)
+	for _, id := range c.add {
+		if slices.Contains(c.remove, id) {
+			return d, board.Invalid("%s and %s must not both contain %q.", c.addField, c.removeField, id).
+				In(c.addField, board.RuleValue)
 		}
 		if !slices.Contains(have, id) && !slices.Contains(d.added, id) {
 			d.added = append(d.added, id)
 		}
 	}
-	for _, id := range remove {
+	for _, id := range c.remove {
 		if slices.Contains(have, id) && !slices.Contains(d.removed, id) {
 			d.removed = append(d.removed, id)
 		}
@@ -405,58 +421,53 @@ func diffIDs(have, add, remove []string) (idDiff, error) {
 	return d, nil
 }
 
-// pickLabels returns a card's labels after the labels with the given ids have been
-// added and removed. It also returns the ids that change. It returns an error if a
-// label to add is not a label of the card's board.
-func pickLabels(ctx context.Context, tx *store.Tx, card board.Card, add, remove []string) ([]board.LabelRef, idDiff, error) {
-	have := make([]string, len(card.Labels))
-	for i, l := range card.Labels {
-		have[i] = l.ID
+// pick returns the labels or assignees of a card after a change, and the ids that change. load
+// returns those of the given ids that the card may have. The others are errors, and allowed
+// completes the phrase "must contain only".
+func pick[R any](
+	have []R, c idChange, idOf func(R) string, load func(ids []string) (map[string]R, error), allowed string,
+) ([]R, idDiff, error) {
+	ids := make([]string, len(have))
+	for i, r := range have {
+		ids[i] = idOf(r)
 	}
-	d, err := diffIDs(have, add, remove)
+	d, err := c.diff(ids)
 	if err != nil || d.empty() {
-		return card.Labels, d, err
+		return have, d, err
 	}
-	known, err := tx.LabelsOf(ctx, card.BoardID, d.added)
+	known, err := load(d.added)
 	if err != nil {
 		return nil, d, err
 	}
-	out := slices.DeleteFunc(slices.Clone(card.Labels), func(l board.LabelRef) bool { return slices.Contains(d.removed, l.ID) })
+	out := slices.DeleteFunc(slices.Clone(have), func(r R) bool { return slices.Contains(d.removed, idOf(r)) })
 	for _, id := range d.added {
-		l, ok := known[id]
+		r, ok := known[id]
 		if !ok {
-			return nil, d, board.Invalid("labels must be labels of the card's board; %q is not.", id).
-				In("labels", board.RuleValue)
+			return nil, d, board.Invalid("%s must contain only %s; %q is not one.", c.addField, allowed, id).
+				In(c.addField, board.RuleValue)
 		}
-		out = append(out, l)
+		out = append(out, r)
 	}
-	slices.SortFunc(out, board.LabelRef.Compare)
 	return out, d, nil
 }
 
-// pickAssignees is like pickLabels, but for assignees. It returns an error if a
-// person to add cannot see the board, or if the card would have too many assignees.
-func pickAssignees(ctx context.Context, tx *store.Tx, card board.Card, add, remove []string) ([]board.UserRef, idDiff, error) {
-	have := make([]string, len(card.Assignees))
-	for i, u := range card.Assignees {
-		have[i] = u.ID
-	}
-	d, err := diffIDs(have, add, remove)
+// pickLabels returns a card's labels after a change, and the ids that change.
+func pickLabels(ctx context.Context, tx *store.Tx, card board.Card, c idChange) ([]board.LabelRef, idDiff, error) {
+	out, d, err := pick(card.Labels, c, func(l board.LabelRef) string { return l.ID }, func(ids []string) (map[string]board.LabelRef, error) {
+		return tx.LabelsOf(ctx, card.BoardID, ids)
+	}, "ids of labels of the card's board")
+	slices.SortFunc(out, board.LabelRef.Compare)
+	return out, d, err
+}
+
+// pickAssignees is like pickLabels, but for assignees. It returns an error if the card would
+// have too many.
+func pickAssignees(ctx context.Context, tx *store.Tx, card board.Card, c idChange) ([]board.UserRef, idDiff, error) {
+	out, d, err := pick(card.Assignees, c, func(u board.UserRef) string { return u.ID }, func(ids []string) (map[string]board.UserRef, error) {
+		return tx.PeopleOf(ctx, card.BoardID, ids)
+	}, "ids of people who can see the board")
 	if err != nil || d.empty() {
-		return card.Assignees, d, err
+		return out, d, err
 	}
-	known, err := tx.PeopleOf(ctx, card.BoardID, d.added)
-	if err != nil {
-		return nil, d, err
-	}
-	out := slices.DeleteFunc(slices.Clone(card.Assignees), func(u board.UserRef) bool { return slices.Contains(d.removed, u.ID) })
-	for _, id := range d.added {
-		u, ok := known[id]
-		if !ok {
-			return nil, d, board.Invalid("assignees must be people who can see the board; %q is not.", id).
-				In("assignees", board.RuleValue)
-		}
-		out = append(out, u)
-	}
-	return out, d, board.CheckLimit("assignees on a card", len(have)-len(d.removed), len(d.added), tx.Limits().Assignees)
+	return out, d, board.CheckLimit("assignees on a card", len(card.Assignees)-len(d.removed), len(d.added), tx.Limits().Assignees)
 }

@@ -36,6 +36,12 @@ type CardChanges struct {
 	Comment         string   `json:"comment,omitempty" maxLength:"16384" doc:"A comment to add to each card, in Markdown." example:"Moved to the next sprint."`
 }
 
+// placedChanges are changes with their place in the input; "" for the input itself.
+type placedChanges struct {
+	CardChanges
+	place string
+}
+
 // UpdatedCards holds cards after a change.
 type UpdatedCards struct {
 	Cards []board.Card `json:"cards" doc:"The cards in the order of the request, without their descriptions."`
@@ -65,7 +71,7 @@ func UpdateCards(ctx context.Context, tx *store.Tx, in UpdateCardsInput) (Update
 	for _, c := range all {
 		for _, id := range c.CardIDs {
 			if err := c.change(ctx, tx, CardInput{id}); err != nil {
-				return UpdatedCards{}, aboutCard(err, id)
+				return UpdatedCards{}, board.Placed("Card "+id, c.place, err)
 			}
 			c.Position = board.After(id)
 		}
@@ -79,18 +85,19 @@ func UpdateCards(ctx context.Context, tx *store.Tx, in UpdateCardsInput) (Update
 
 // all returns the changes in order, and the ids of their cards, each once. It returns an error if
 // a change is not valid, or if there are too many cards.
-func (in UpdateCardsInput) all() (all []CardChanges, ids []string, err error) {
+func (in UpdateCardsInput) all() (all []placedChanges, ids []string, err error) {
 	if !reflect.ValueOf(in.CardChanges).IsZero() || len(in.Changes) == 0 {
 		if err := in.CardChanges.check(); err != nil {
 			return nil, nil, err
 		}
-		all = append(all, in.CardChanges)
+		all = append(all, placedChanges{in.CardChanges, ""})
 	}
 	for i, c := range in.Changes {
+		place := fmt.Sprintf("changes[%d]", i)
 		if err := c.check(); err != nil {
-			return nil, nil, within(err, fmt.Sprintf("changes[%d]", i))
+			return nil, nil, within(err, place)
 		}
-		all = append(all, c)
+		all = append(all, placedChanges{c, place})
 	}
 	updates := 0
 	for _, c := range all {
@@ -136,10 +143,10 @@ func (c CardChanges) change(ctx context.Context, tx *store.Tx, card CardInput) (
 		_, err = SetCardDue(ctx, tx, SetCardDueInput{card, c.CardDates})
 	}
 	if err == nil && len(c.AddLabels)+len(c.RemoveLabels) > 0 {
-		_, err = SetCardLabels(ctx, tx, SetCardLabelsInput{card, c.AddLabels, c.RemoveLabels})
+		_, err = setLabels(ctx, tx, card.CardID, idChange{c.AddLabels, c.RemoveLabels, "addLabels", "removeLabels"})
 	}
 	if err == nil && len(c.AddAssignees)+len(c.RemoveAssignees) > 0 {
-		_, err = SetCardAssignees(ctx, tx, SetCardAssigneesInput{card, c.AddAssignees, c.RemoveAssignees})
+		_, err = setAssignees(ctx, tx, card.CardID, idChange{c.AddAssignees, c.RemoveAssignees, "addAssignees", "removeAssignees"})
 	}
 	if err == nil && c.Done != nil {
 		_, err = UpdateCard(ctx, tx, UpdateCardInput{CardInput: card, Done: c.Done})
@@ -148,15 +155,4 @@ func (c CardChanges) change(ctx context.Context, tx *store.Tx, card CardInput) (
 		_, err = ArchiveCard(ctx, tx, card)
 	}
 	return err
-}
-
-// aboutCard adds the id of a card to an error for the caller.
-func aboutCard(err error, cardID string) error {
-	f, ok := board.AsFault(err)
-	if !ok {
-		return err
-	}
-	about := *f
-	about.Message = "Card " + cardID + ": " + f.Message
-	return &about
 }

@@ -153,7 +153,7 @@ func TestUpdateCardsChangesAllOrNothing(t *testing.T) {
 			{board.CodeInvalidRequest, w.owner, fields{"cardIds": []string{}, "done": true}, "cardIds"},
 			{board.CodeInvalidRequest, w.owner, fields{"cardIds": many, "done": true}, "100"},
 			{board.CodeInvalidRequest, w.owner, fields{"cardIds": ids, "position": "top"}, "requires listId"},
-			{board.CodeInvalidRequest, w.owner, fields{"cardIds": ids, "addLabels": []string{"lbl_x"}}, "labels"},
+			{board.CodeInvalidRequest, w.owner, fields{"cardIds": ids, "addLabels": []string{"lbl_x"}}, "addLabels"},
 			{board.CodeInvalidRequest, w.owner, fields{}, "cardIds must not be empty"},
 			{board.CodeInvalidRequest, w.owner, fields{"done": true, "changes": []fields{{"cardIds": ids}}}, "cardIds must not be empty"},
 			{board.CodeInvalidRequest, w.owner, fields{"changes": []fields{{"cardIds": ids, "done": true}, {"done": true}}},

@@ -191,10 +191,10 @@ func (f *Fault) Allows(field string, rule FieldRule, allowed string) *Fault {
 }
 
 // Within adds the name of the object that contains the invalid fields to the details of err: dueDate becomes
-// due.dueDate. It returns err unchanged if it is not a Fault.
+// due.dueDate. It returns err unchanged if it is not a Fault or if the name is empty.
 func Within(object string, err error) error {
 	f, ok := AsFault(err)
-	if !ok || len(f.Details) == 0 {
+	if !ok || len(f.Details) == 0 || object == "" {
 		return err
 	}
 	inside := *f
