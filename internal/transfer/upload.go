@@ -107,14 +107,10 @@ func (in *importRun) respond(w http.ResponseWriter, r *http.Request) (sentErr, e
 	}
 	switch {
 	case err != nil && out.started:
-		fault, ok := board.AsFault(err)
-		if !ok {
-			id := w.Header().Get("X-Request-Id")
-			in.Log.ErrorContext(ctx, "unexpected error", "request", id, "method", r.Method, "path", r.URL.Path, "error", err)
-			fault = op.Internal(id)
-		}
-		out.write(map[string]any{"error": map[string]any{"code": fault.Code, "message": fault.Message}})
-		return err, nil
+		log := in.Log.With("method", r.Method, "path", r.URL.Path)
+		fault := op.FaultOf(ctx, log, w.Header().Get("X-Request-Id"), err)
+		out.write(map[string]any{"error": op.ErrorOf(fault)})
+		return fault, nil
 	case err != nil:
 		return nil, err
 	case !out.started:

@@ -2,9 +2,12 @@ package transfer_test
 
 import (
 	"bytes"
+	"context"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -202,4 +205,49 @@ func TestUploadWithIdempotencyKeyIsImportedOnce(t *testing.T) {
 			t.Errorf("upload by another person with the same key: got status %d, lines %+v; want 201", status, lines)
 		}
 	})
+}
+
+// vanishingClient disconnects when it has received a line that matches.
+type vanishingClient struct {
+	*httptest.ResponseRecorder
+	when       *regexp.Regexp
+	disconnect func()
+}
+
+func (c vanishingClient) Write(line []byte) (int, error) {
+	if c.when.Match(line) {
+		c.disconnect()
+	}
+	return c.ResponseRecorder.Write(line)
+}
+
+// failingLog is a log in which every line is a failure of the test.
+type failingLog struct{ t *testing.T }
+
+func (l failingLog) Write(line []byte) (int, error) {
+	l.t.Errorf("got the log line %s, want none", line)
+	return len(line), nil
+}
+
+// A client that disconnects during an import is not an error of the server.
+func TestClientThatDisconnectsDuringAnImport(t *testing.T) {
+	t.Parallel()
+	s := apptest.New(t, t.TempDir()+"/cardwall.db",
+		apptest.Options{Log: slog.New(slog.NewTextHandler(failingLog{t}, &slog.HandlerOptions{Level: slog.LevelError}))})
+	ada := s.Person("Ada")
+	workspace := ada.Workspace("Engines", board.PlanTeam)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	file := strings.ReplaceAll(trelloOf(4000), `"desc":""`, `"desc":"`+strings.Repeat("what is said of it ", 150)+`"`)
+	path := "/api/app/v1/workspaces/" + workspace + "/import?format=trello"
+	r := httptest.NewRequestWithContext(ctx, http.MethodPost, path, strings.NewReader(file))
+	r.Header.Set("Authorization", "Bearer "+ada.Token)
+	r.Header.Set("Accept", "application/x-ndjson")
+	// The file is read in the first quarter of the progress, and a job writes the cards in the rest.
+	w := vanishingClient{httptest.NewRecorder(), regexp.MustCompile(`"done":[1-3]\d{3}`), cancel}
+	ada.Handler.ServeHTTP(w, r)
+	lines := strings.Split(strings.TrimSpace(w.Body.String()), "\n")
+	if last := lines[len(lines)-1]; len(lines) < 2 || !strings.HasPrefix(last, `{"error":{"code":"unavailable"`) {
+		t.Errorf("got %d lines, the last %s; want progress and unavailable", len(lines), last)
+	}
 }
