@@ -92,8 +92,8 @@ func (h *Hub) join(s *stream) error {
 		return &board.Fault{Code: board.CodeUnavailable, Cause: board.CauseOverload, Message: "The server is shutting down. " +
 			"Reconnect.", RetryAfter: time.Second}
 	case len(h.users[s.caller.UserID]) >= maxStreams:
-		return &board.Fault{Code: board.CodeRateLimited, Message: fmt.Sprintf("You have %d open streams, which is the "+
-			"maximum. Close one and try again.", maxStreams), RetryAfter: 5 * time.Second}
+		return &board.Fault{Code: board.CodeRateLimited, Reason: board.ReasonTooManyAtOnce, RetryAfter: 5 * time.Second,
+			Message: fmt.Sprintf("You have %d open streams, which is the maximum. Close one and try again.", maxStreams)}
 	}
 	if h.users[s.caller.UserID] == nil {
 		h.users[s.caller.UserID] = map[*stream]struct{}{}

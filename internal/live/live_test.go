@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -406,4 +407,36 @@ func manyBoards() string {
 		ids[i] = "brd_" + string(rune('A'+i))
 	}
 	return strings.Join(ids, ",")
+}
+
+// A person can have 20 streams on a server. One more is refused as any other request of which the
+// person has too many at once.
+func TestStreamsOfAPersonAreLimited(t *testing.T) {
+	t.Parallel()
+	s := apptest.New(t, t.TempDir()+"/cardwall.db", apptest.Options{})
+	ada, bob := s.Person("Ada"), s.Person("Bob")
+	hub := live.NewHub(s.DB, slog.New(slog.DiscardHandler))
+	serve := func(p *apptest.Person, w http.ResponseWriter) error {
+		return hub.Serve(w, httptest.NewRequest("GET", "/live", nil), board.Person(p.ID, board.ScopeRead), func() error { return nil })
+	}
+	var streams sync.WaitGroup
+	opened := func(p *apptest.Person) {
+		w := &signalingRecorder{httptest.NewRecorder(), make(chan struct{}, 100)}
+		streams.Go(func() {
+			if err := serve(p, w); err != nil {
+				t.Error(err)
+			}
+		})
+		apptest.Receive(t, "the stream is open", w.wrote)
+	}
+	for range 20 {
+		opened(ada)
+	}
+	err := serve(ada, httptest.NewRecorder())
+	if f, ok := board.AsFault(err); !ok || f.Code != board.CodeRateLimited || f.Reason != board.ReasonTooManyAtOnce || f.RetryAfter == 0 {
+		t.Errorf("one more stream: got %v, want %s with %s and a wait", err, board.CodeRateLimited, board.ReasonTooManyAtOnce)
+	}
+	opened(bob)
+	hub.Close()
+	streams.Wait()
 }
