@@ -417,15 +417,29 @@ func (e *Engine) sliceFor(ctx context.Context, caller board.Caller, fn func(*sto
 // sweep deletes some leftovers of jobs that have ended: hidden boards, hidden lists and
 // parts. It returns the pause before the next attempt, which is 0 if there may be more.
 func (e *Engine) sweep(ctx context.Context) time.Duration {
+	var held, more bool
 	left, err := e.o.DB.HasJobLeftovers(ctx)
-	if err != nil || !left {
-		return e.pollInterval()
+	if err == nil && left {
+		held, err = e.o.DB.Lease(ctx, "jobs:sweep", e.o.Holder, lease)
 	}
-	held, err := e.o.DB.Lease(ctx, "jobs:sweep", e.o.Holder, lease)
-	if err != nil || !held {
+	if err == nil && held {
+		more, err = e.deleteLeftovers(ctx)
+	}
+	if err != nil {
+		return e.failed(ctx, cannotSweep, err)
+	}
+	e.failures.Succeeded(cannotSweep)
+	switch {
+	case more:
+		return 0
+	case left && !held:
 		return min(e.pollInterval(), lease) // the other server may have failed
 	}
-	more := false
+	return e.pollInterval()
+}
+
+// deleteLeftovers deletes some leftovers of jobs. It reports whether there may be more.
+func (e *Engine) deleteLeftovers(ctx context.Context) (more bool, err error) {
 	err = e.slice(ctx, func(tx *store.Tx) error {
 		more = false
 		id, err := tx.AbandonedBoard(ctx)
@@ -449,14 +463,7 @@ func (e *Engine) sweep(ctx context.Context) time.Duration {
 		more = n > 0
 		return err
 	})
-	if err != nil {
-		return e.failed(ctx, cannotSweep, err)
-	}
-	e.failures.Succeeded(cannotSweep)
-	if more {
-		return 0
-	}
-	return e.pollInterval()
+	return more, err
 }
 
 // Log messages for failing tasks.
@@ -464,7 +471,7 @@ const (
 	cannotClaim   = "jobs not claimed"
 	cannotRenew   = "job leases not renewed"
 	cannotRelease = "jobs not released"
-	cannotYield   = "failed job not given up"
+	cannotYield   = "failed job not released"
 	cannotFail    = "failed job not recorded"
 	cannotSweep   = "job leftovers not deleted"
 )

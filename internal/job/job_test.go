@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -423,4 +424,35 @@ func TestRetryReturnsTheResultOfTheJob(t *testing.T) {
 			t.Errorf("got the boards %q, want one copy", got)
 		}
 	})
+}
+
+// logLines is a log that sends its lines to a channel.
+type logLines chan string
+
+func (l logLines) Write(line []byte) (int, error) {
+	l <- string(line)
+	return len(line), nil
+}
+
+// A sweep that fails before it deletes anything is logged, and so is its recovery.
+func TestFailingSweepIsLogged(t *testing.T) {
+	t.Parallel()
+	s := apptest.New(t, t.TempDir()+"/cardwall.db", apptest.Options{NoJobs: true})
+	rename := func(from, to string) { apptest.Change(t, s.DB, "ALTER TABLE "+from+" RENAME TO "+to) }
+	rename("job_lists", "job_lists_elsewhere")
+	lines := make(logLines, 100)
+	e := job.New(job.Options{DB: s.DB, Holder: "srv_1", Log: slog.New(slog.NewTextHandler(lines, nil))})
+	ctx, cancel := context.WithCancel(t.Context())
+	var running sync.WaitGroup
+	running.Go(func() { e.Run(ctx) })
+	defer running.Wait()
+	defer cancel()
+	await := func(message string) {
+		for line := ""; !strings.Contains(line, message); {
+			line, _ = apptest.Receive(t, "the log contains "+message, lines)
+		}
+	}
+	await(`msg="job leftovers not deleted"`)
+	rename("job_lists_elsewhere", "job_lists")
+	await(`msg="recovered: job leftovers not deleted"`)
 }
