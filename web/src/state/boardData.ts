@@ -10,6 +10,7 @@ import type {
   Checklist,
   Comment,
   Label,
+  LabelRef,
   List,
   Position,
 } from '../api/types'
@@ -91,6 +92,34 @@ export function positionOf(ids: readonly string[], id: string): Position {
 type MapName = 'lists' | 'labels' | 'members' | 'cards' | 'order' | 'details'
 type Value<K extends MapName> = BoardData[K] extends ReadonlyMap<string, infer V> ? V : never
 
+/** Returns an open card without content. */
+export const emptyCard = (id: string, boardId: string, listId: string, createdBy: string | null, at: string): Card => ({
+  id,
+  boardId,
+  listId,
+  title: '',
+  number: 0,
+  done: false,
+  doneAt: null,
+  archivedAt: null,
+  archivedBy: null,
+  labels: [],
+  assignees: [],
+  dueDate: null,
+  dueAt: null,
+  startDate: null,
+  startAt: null,
+  timeZone: null,
+  checklistItems: { done: 0, total: 0 },
+  comments: 0,
+  attachments: 0,
+  cover: null,
+  createdBy,
+  createdAt: at,
+  updatedAt: at,
+  url: '',
+})
+
 /** A modified copy of a BoardData. */
 export class Draft {
   private next: { -readonly [K in keyof BoardData]: BoardData[K] }
@@ -128,6 +157,11 @@ export class Draft {
 
   patchBoard(fields: Partial<BoardInfo>): void {
     this.next.board = { ...this.next.board, ...fields }
+  }
+
+  /** Returns the labels with the given IDs as a card contains them. */
+  labelRefs(ids: readonly string[]): LabelRef[] {
+    return ids.flatMap((id) => this.next.labels.get(id) ?? []).map(({ id, name, color }) => ({ id, name, color }))
   }
 
   collapse(listIds: readonly string[]): void {
@@ -176,6 +210,13 @@ export class Draft {
     for (const card of this.next.cards.values()) if (card.listId === id) this.removeCard(card.id)
     this.delete('lists', id)
     this.delete('order', id)
+  }
+
+  /** Adds a list, or replaces it and keeps its cards. */
+  addList(list: List, position: Position): void {
+    this.set('lists', list.id, list)
+    if (!this.next.order.has(list.id)) this.set('order', list.id, [])
+    this.placeList(list.id, position)
   }
 
   placeList(id: string, position: Position): void {

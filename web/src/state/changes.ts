@@ -2,7 +2,8 @@
 // from list_board_changes and the live stream.
 import type { ActivityKind } from '../api/kinds'
 import type { Activity, Card, LabelColor, Position } from '../api/types'
-import type { Draft } from './boardData'
+import { emptyCard, type Draft } from './boardData'
+import { changeLabel, dropLabel } from './operations/board'
 
 /** A change. On the live stream, it has the client ID of the tab that caused it. */
 export type Change = Activity & { client?: string | null }
@@ -122,19 +123,20 @@ export function applyChange(draft: Draft, entry: Activity, stale: StaleData): vo
       case 'list.created':
       case 'list.moved_in':
         if (draft.data.lists.has(listId)) return
-        draft.set('lists', listId, {
-          id: listId,
-          boardId: entry.boardId,
-          name: to<string>('name'),
-          openCards: 0,
-          wipLimit: to<number | null>('wipLimit'),
-          wipMode: to<'soft' | 'hard'>('wipMode'),
-          archivedAt: null,
-          createdAt: entry.at,
-          updatedAt: entry.at,
-        })
-        draft.set('order', listId, [])
-        draft.placeList(listId, position ?? 'bottom')
+        draft.addList(
+          {
+            id: listId,
+            boardId: entry.boardId,
+            name: to('name'),
+            openCards: 0,
+            wipLimit: to('wipLimit'),
+            wipMode: to('wipMode'),
+            archivedAt: null,
+            createdAt: entry.at,
+            updatedAt: entry.at,
+          },
+          position ?? 'bottom',
+        )
         return
       case 'list.updated':
         for (const field of ['name', 'wipLimit', 'wipMode'] as const) {
@@ -173,30 +175,12 @@ export function applyChange(draft: Draft, entry: Activity, stale: StaleData): vo
         updatedAt: entry.at,
       })
       return
-    case 'label.updated': {
-      const id = to<string>('labelId')
-      const fields = {
-        ...(has('name') ? { name: to<string>('name') } : {}),
-        ...(has('color') ? { color: to<LabelColor>('color') } : {}),
-      }
-      draft.patch('labels', id, fields)
-      for (const card of draft.data.cards.values()) {
-        if (card.labels.some((l) => l.id === id)) {
-          draft.patch('cards', card.id, { labels: card.labels.map((l) => (l.id === id ? { ...l, ...fields } : l)) })
-        }
-      }
+    case 'label.updated':
+      changeLabel(draft, { labelId: to('labelId'), name: to('name'), color: to('color') })
       return
-    }
-    case 'label.deleted': {
-      const id = entry.changes.labelId?.from as string
-      draft.delete('labels', id)
-      for (const card of draft.data.cards.values()) {
-        if (card.labels.some((l) => l.id === id)) {
-          draft.patch('cards', card.id, { labels: card.labels.filter((l) => l.id !== id) })
-        }
-      }
+    case 'label.deleted':
+      dropLabel(draft, { labelId: entry.changes.labelId?.from as string })
       return
-    }
   }
   if (part === 'members') stale.members = true
   else if (part === 'board' || part === undefined) stale.board = true
@@ -212,9 +196,7 @@ function applyToCard(draft: Draft, entry: Activity, known: Card): void {
   }
   if (changes.done && isCard) fields.doneAt = changes.done.to ? entry.at : null
   if (changes.labels) {
-    fields.labels = ((changes.labels.to as string[] | null) ?? [])
-      .flatMap((id) => draft.data.labels.get(id) ?? [])
-      .map(({ id, name, color }) => ({ id, name, color }))
+    fields.labels = draft.labelRefs((changes.labels.to as string[] | null) ?? [])
   }
   if (changes.assignees) fields.assignees = people(draft, (changes.assignees.to as string[] | null) ?? [], known)
   if (changes.archivedAt) {
@@ -239,31 +221,14 @@ function people(draft: Draft, ids: string[], known?: Card): { id: string; name: 
 function initialCard(draft: Draft, entry: Activity): Card {
   const to = <T>(field: string, absent: T): T => (entry.changes[field]?.to as T | undefined) ?? absent
   return {
-    id: entry.cardId!,
-    boardId: entry.boardId,
-    listId: entry.listId!,
+    ...emptyCard(entry.cardId!, entry.boardId, entry.listId!, entry.actor.id, entry.at),
     title: to('title', ''),
     number: to('number', 0),
     done: to('done', false),
-    doneAt: null,
-    archivedAt: null,
-    archivedBy: null,
-    labels: to<string[]>('labels', [])
-      .flatMap((id) => draft.data.labels.get(id) ?? [])
-      .map(({ id, name, color }) => ({ id, name, color })),
+    labels: draft.labelRefs(to<string[]>('labels', [])),
     assignees: people(draft, to<string[]>('assignees', [])),
     dueDate: to('dueDate', null),
-    dueAt: to('dueAt', null),
     startDate: to('startDate', null),
-    startAt: to('startAt', null),
     timeZone: to('timeZone', null),
-    checklistItems: { done: 0, total: 0 },
-    comments: 0,
-    attachments: 0,
-    cover: null,
-    createdBy: entry.actor.id,
-    createdAt: entry.at,
-    updatedAt: entry.at,
-    url: '',
   }
 }

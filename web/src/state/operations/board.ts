@@ -52,19 +52,8 @@ function relabel(draft: Draft, labelId: string, change: (labels: LabelRef[]) => 
 export const boards: Definitions<BoardInputs, BoardResults> = {
   create_list: {
     apply(draft, { id, name, position }, { boardId, now }) {
-      draft.set('lists', id, {
-        id,
-        boardId,
-        name,
-        openCards: 0,
-        wipLimit: null,
-        wipMode: 'soft',
-        archivedAt: null,
-        createdAt: now,
-        updatedAt: now,
-      })
-      draft.set('order', id, [])
-      draft.placeList(id, position)
+      const times = { archivedAt: null, createdAt: now, updatedAt: now }
+      draft.addList({ id, boardId, name, openCards: 0, wipLimit: null, wipMode: 'soft', ...times }, position)
     },
     send: ({ name, position }, key, { boardId }) =>
       data(
@@ -73,11 +62,7 @@ export const boards: Definitions<BoardInputs, BoardResults> = {
           body: { name, position },
         }),
       ),
-    reconcile(draft, { position }, result) {
-      draft.set('lists', result.id, result)
-      if (!draft.data.order.has(result.id)) draft.set('order', result.id, [])
-      draft.placeList(result.id, position)
-    },
+    reconcile: (draft, { position }, result) => draft.addList(result, position),
   },
   update_list: {
     apply: (draft, { listId, ...fields }) => draft.patch('lists', listId, defined(fields)),
@@ -111,20 +96,13 @@ export const boards: Definitions<BoardInputs, BoardResults> = {
       if (boardId !== draft.data.board.id) draft.removeList(listId)
       else if (isJob(result))
         return // the list and its cards will arrive as changes
-      else {
-        draft.set('lists', listId, result.list)
-        if (!draft.data.order.has(listId)) draft.set('order', listId, [])
-        draft.placeList(listId, position)
-      }
+      else draft.addList(result.list, position)
     },
   },
   copy_list: {
     apply(draft, { id, listId, name, position }) {
       const known = draft.data.lists.get(listId)
-      if (!known) return
-      draft.set('lists', id, { ...known, id, name })
-      draft.set('order', id, [])
-      draft.placeList(id, position)
+      if (known) draft.addList({ ...known, id, name }, position)
     },
     send: ({ listId, name, position }, key) =>
       data<List | Job>(
@@ -134,10 +112,7 @@ export const boards: Definitions<BoardInputs, BoardResults> = {
         }),
       ),
     reconcile(draft, { position }, result) {
-      if (isJob(result)) return // the list will appear when the job is done
-      draft.set('lists', result.id, result)
-      if (!draft.data.order.has(result.id)) draft.set('order', result.id, [])
-      draft.placeList(result.id, position)
+      if (!isJob(result)) draft.addList(result, position) // otherwise, it will appear when the job is done
     },
   },
   archive_list: {
@@ -235,12 +210,12 @@ function changeBoard(draft: Draft, { features, ...fields }: BoardInputs['update_
   draft.patchBoard({ ...defined(fields), ...(features || fields.visibility ? { features: changed } : {}) })
 }
 
-function changeLabel(draft: Draft, { labelId, ...fields }: BoardInputs['update_label']): void {
+export function changeLabel(draft: Draft, { labelId, ...fields }: BoardInputs['update_label']): void {
   draft.patch('labels', labelId, defined(fields))
   relabel(draft, labelId, (labels) => withChanges(labels, labelId, defined(fields)))
 }
 
-function dropLabel(draft: Draft, { labelId }: BoardInputs['delete_label']): void {
+export function dropLabel(draft: Draft, { labelId }: BoardInputs['delete_label']): void {
   draft.delete('labels', labelId)
   relabel(draft, labelId, (labels) => without(labels, labelId))
 }

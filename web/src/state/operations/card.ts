@@ -1,7 +1,7 @@
 // Operations on cards.
 import { api, data } from '../../api/client'
-import type { Card, DueInput, Label, LabelRef, Position, UserRef } from '../../api/types'
-import type { Draft } from '../boardData'
+import type { Card, DueInput, LabelRef, Position, UserRef } from '../../api/types'
+import { emptyCard, type Draft } from '../boardData'
 import { resolve } from '../due'
 import { idempotencyHeader, type Definitions } from './definition'
 
@@ -66,37 +66,15 @@ function reconcileCard(draft: Draft, _: unknown, result: Card): void {
   draft.set('cards', result.id, { ...result, ...kept })
 }
 
-const labelRef = ({ id, name, color }: Label): LabelRef => ({ id, name, color })
-
 export const cards: Definitions<CardInputs, CardResults> = {
   create_card: {
     apply(draft, { id, listId, title, position, labels = [], assignees = [] }, { boardId, me, now }) {
       const people = draft.data.members
       draft.set('cards', id, {
-        id,
-        boardId,
-        listId,
+        ...emptyCard(id, boardId, listId, me.id, now),
         title,
-        number: 0,
-        done: false,
-        doneAt: null,
-        archivedAt: null,
-        archivedBy: null,
-        labels: labels.flatMap((l) => draft.data.labels.get(l) ?? []).map(labelRef),
+        labels: draft.labelRefs(labels),
         assignees: assignees.flatMap((a) => people.get(a) ?? []).map((p) => ({ id: p.id, name: p.name })),
-        dueDate: null,
-        dueAt: null,
-        startDate: null,
-        startAt: null,
-        timeZone: null,
-        checklistItems: { done: 0, total: 0 },
-        comments: 0,
-        attachments: 0,
-        cover: null,
-        createdBy: me.id,
-        createdAt: now,
-        updatedAt: now,
-        url: '',
       })
       draft.set('details', id, { description: '', checklists: [], comments: [], attachments: [] })
       draft.placeCard(id, listId, position)
@@ -194,8 +172,7 @@ export const cards: Definitions<CardInputs, CardResults> = {
       const known = draft.data.cards.get(cardId)
       if (!known) return
       const kept = known.labels.filter((l) => !remove.includes(l.id) && !add.includes(l.id))
-      const added = add.flatMap((id) => draft.data.labels.get(id) ?? []).map(labelRef)
-      draft.patch('cards', cardId, { labels: [...kept, ...added] })
+      draft.patch('cards', cardId, { labels: [...kept, ...draft.labelRefs(add)] })
     },
     send: ({ cardId, ...body }, key) => data(api.PATCH('/cards/{cardId}/labels', { params: card(cardId, key), body })),
     reconcile: reconcileCard,
