@@ -1,5 +1,5 @@
 // Cards that can't be loaded or changed, drafts of titles and list names, and the texts of due times and limits.
-import { callApi, expect, hold, test, waitUntilSaved } from './fixtures'
+import { callApi, expect, hold, test, titles, waitUntilSaved } from './fixtures'
 
 test('a card that failed to load can be loaded again', async ({ page, world }) => {
   await page.goto(`/boards/${world.boardId}`)
@@ -41,6 +41,14 @@ test('keys change nothing on an archived card', async ({ page, world }) => {
   await restored
   await expect(page.getByRole('dialog')).toHaveCount(1)
   expect(writes.map((url) => new URL(url).pathname)).toEqual([`/api/public/v1/cards/${world.cards.One}/restore`])
+})
+
+test('a card that is restored on its page returns to its former position', async ({ page, world }) => {
+  await callApi(page, 'POST', `/public/v1/cards/${world.cards.Two}/archive`)
+  await page.goto(`/cards/${world.cards.Two}`)
+  await page.getByRole('button', { name: 'Restore' }).click()
+  await page.keyboard.press('Escape')
+  await expect.poll(() => titles(page, 'To do')).toEqual(['One', 'Two', 'Three'])
 })
 
 test('start and due time have a note with the time in the zone of the card', async ({ page, world }) => {

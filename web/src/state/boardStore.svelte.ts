@@ -348,7 +348,8 @@ export class BoardStore {
       void this.#catchUp()
       return
     }
-    if (change.client !== clientId) {
+    // Only the change contains the position to which the server has restored a card.
+    if (change.client !== clientId || change.type === 'card.restored') {
       this.#applyChanges([change])
       return
     }

@@ -159,6 +159,32 @@ describe('fold', () => {
     expect(order(fold(server(), [archive, restore], context), 'l1')).toEqual(['a', 'b', 'c'])
   })
 
+  test('a card is restored to the position in the change, whether the response or the change arrives first', () => {
+    const archived = fold(server(), [pendingOperation('archive_card', { cardId: 'b' })], context)
+    const restore = pendingOperation('restore_card', { cardId: 'b' })
+    expect(order(fold(archived, [restore], context), 'l1')).toEqual(['a', 'c', 'b'])
+    const response = (draft: Draft) => reconcile(draft, restore.operation, card('b', 'l1'))
+    const change = (draft: Draft) =>
+      applyChange(
+        draft,
+        entry('card.restored', {
+          cardId: 'b',
+          listId: 'l1',
+          changes: { archivedAt: { from: at, to: null }, position: { from: null, to: { after: 'a' } } },
+        }),
+        noStaleData(),
+      )
+    for (const steps of [
+      [response, change],
+      [change, response],
+    ]) {
+      const draft = new Draft(archived)
+      for (const step of steps) step(draft)
+      expect(order(fold(draft.data, [], context), 'l1')).toEqual(['a', 'b', 'c'])
+      expect(order(fold(draft.data, [restore], context), 'l1')).toEqual(['a', 'b', 'c'])
+    }
+  })
+
   test('labels and assignees have their names', () => {
     const view = fold(
       server(),

@@ -67,7 +67,7 @@ export class CardActions {
 
   restore(id: string): void {
     if (!this.page.checkCanEdit()) return
-    this.page.store.do(operation('restore_card', { cardId: id, position: 'bottom' }))
+    this.page.store.do(operation('restore_card', { cardId: id }))
   }
 
   setDone(ids: readonly string[], done?: boolean): void {

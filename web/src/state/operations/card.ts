@@ -18,7 +18,8 @@ export type CardInputs = {
   update_card: { cardId: string; title?: string; description?: string; done?: boolean }
   move_card: { cardId: string; listId: string; position: Position }
   archive_card: { cardId: string }
-  restore_card: { cardId: string; position: Position }
+  /** The server restores the former position. Until the page knows it, the card is at the bottom. */
+  restore_card: { cardId: string; position?: Position }
   /** Moves a card to another board. */
   move_card_to_board: { cardId: string; boardId: string; listId: string; position: Position }
   copy_card: { id: string; cardId: string; position: Position } & CopyOptions
@@ -116,16 +117,17 @@ export const cards: Definitions<CardInputs, CardResults> = {
     },
   },
   restore_card: {
-    apply(draft, { cardId, position }) {
+    apply(draft, { cardId, position = 'bottom' }) {
       const known = draft.data.cards.get(cardId)
-      if (!known) return
+      if (!known?.archivedAt) return
       draft.patch('cards', cardId, { archivedAt: null, archivedBy: null })
       draft.placeCard(cardId, known.listId, position)
     },
     send: ({ cardId }, key) => data(api.POST('/cards/{cardId}/restore', { params: card(cardId, key) })),
-    reconcile(draft, { cardId, position }, result) {
+    reconcile(draft, { cardId, position = 'bottom' }, result) {
+      const placed = draft.data.cards.get(cardId)?.archivedAt === null // by the change, which arrived first
       draft.set('cards', cardId, result)
-      draft.placeCard(cardId, result.listId, position)
+      if (!placed) draft.placeCard(cardId, result.listId, position)
     },
   },
   move_card_to_board: {
