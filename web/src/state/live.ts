@@ -23,6 +23,7 @@ export type Message =
 type TabMessage = { kind: 'want'; tab: string; boards: string[]; own: boolean } | { kind: 'who' } | Message
 
 const channelName = 'cardwall-live'
+const maxBoards = 50 // of a stream; the server refuses more
 const subscriptionTtl = 150_000 // ms; browsers may run the timers of background tabs only once a minute
 
 let started = false
@@ -145,13 +146,21 @@ let streamBoards: string | null = null
 /** The number of consecutive failed connections, which determines the backoff. */
 let failures = 0
 
+/**
+ * Returns the boards of all tabs, up to the maximum of a stream. Those of tabs with the fewest boards come first: a tab
+ * that shows one board depends on the stream most.
+ */
+export function boardsToReceive(tabs: { boards: string[] }[]): string[] {
+  const fewestFirst = tabs.toSorted((a, b) => a.boards.length - b.boards.length)
+  return [...new Set(fewestFirst.flatMap((t) => t.boards))].slice(0, maxBoards).sort()
+}
+
 function reopen(): void {
   if (!leading) return
   const now = Date.now()
   for (const [tab, { boards, own, until }] of subscriptions)
     if (until < now || (boards.length === 0 && !own)) subscriptions.delete(tab)
-  const boards =
-    subscriptions.size > 0 ? [...new Set([...subscriptions.values()].flatMap((s) => s.boards))].sort().join(',') : null
+  const boards = subscriptions.size > 0 ? boardsToReceive([...subscriptions.values()]).join(',') : null
   if (boards === streamBoards && source && source.readyState !== EventSource.CLOSED) return
   source?.close()
   source = null
