@@ -1,4 +1,5 @@
-// Command cardwall runs the server and the commands that operators need.
+// Command cardwall runs the server, the commands that operators need, and commands for the API of
+// any server.
 package main
 
 import (

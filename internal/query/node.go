@@ -119,7 +119,7 @@ func (e Edge) Bounded() bool { return e.Day != "" }
 // Place is a text field of a card, or all of them.
 type Place string
 
-// The text fields of a card. Anywhere means all four.
+// The text fields of a card. Anywhere means all of them.
 const (
 	Anywhere      Place = "any"
 	InTitle       Place = "title"

@@ -187,7 +187,7 @@ func (g *Gate) SpendMore(c board.Caller, n int) (Rate, error) {
 	}
 	g.rates.forgive(s, false, now)
 	if n+1 > rate.Limit {
-		return rate, board.Invalid("operations must have at most %d elements, because a minute has a limit of that many requests.", rate.Limit).
+		return rate, board.Invalid("operations must have at most %d elements, which is the limit of requests per minute.", rate.Limit).
 			In("operations", board.RuleValue)
 	}
 	return rate, limited(rate, now)
