@@ -35,6 +35,7 @@ func TestBrokenIdleConnectionsAreReplaced(t *testing.T) {
 	}
 	for name, run := range map[string]func() error{
 		"read":   func() error { return e.Read(ctx, 0, read) },
+		"probe":  func() error { return e.Probe(ctx, read) },
 		"report": func() error { return e.Report(ctx, 0, read) },
 		"stream": func() error { return e.Stream(ctx, read) },
 		"write": func() error {

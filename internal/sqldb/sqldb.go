@@ -57,9 +57,10 @@ type Engine interface {
 	// than limit is stopped and returns ErrTooLong. A limit of 0 means no limit. If the
 	// first statement finds a broken connection, Read may run fn again on another one.
 	Read(ctx context.Context, limit time.Duration, fn func(Runner) error) error
-	// Probe runs fn without a transaction, if that is faster than Read. Fn can only run as many
+	// Probe is like Read, but without a transaction, if that is faster. Fn can only run as many
 	// queries as need no transaction: one on PostgreSQL, and none on SQLite. If it needs more,
-	// Probe returns ErrProbe, whatever fn returns.
+	// Probe returns ErrProbe, whatever fn returns. The query has no time limit of its own, so it
+	// should find its rows by their keys.
 	Probe(ctx context.Context, fn func(Runner) error) error
 	// Report is like Read, but for queries that take longer. On SQLite, it uses its own
 	// connections. On PostgreSQL, it may use the replica, and may run fn again on the primary.
