@@ -60,11 +60,3 @@ func (p Plan) Best(other Plan) Plan {
 
 // Plans returns all plans, smallest first.
 func Plans() []Plan { return []Plan{PlanFree, PlanTeam, PlanBusiness} }
-
-// ParsePlan parses a plan. It returns an error for any other value.
-func ParsePlan(s string) (Plan, error) {
-	if _, ok := planLimits[Plan(s)]; ok {
-		return Plan(s), nil
-	}
-	return "", Invalid("plan must be one of free, team, business.").In("plan", RuleValue)
-}
