@@ -173,10 +173,8 @@ func (s *stream) run(ctx context.Context, gone []string) {
 	if s.sendUpdates(ctx, nil, nil, true) != nil {
 		return
 	}
-	keepAlive, presence := time.NewTicker(s.hub.Interval), time.NewTicker(s.hub.Interval)
-	recheck := time.NewTicker(recheckInterval)
-	defer keepAlive.Stop()
-	defer presence.Stop()
+	stillHere, recheck := time.NewTicker(s.hub.Interval), time.NewTicker(recheckInterval)
+	defer stillHere.Stop()
 	defer recheck.Stop()
 	for {
 		var err error
@@ -193,9 +191,8 @@ func (s *stream) run(ctx context.Context, gone []string) {
 			err = s.sendUpdates(ctx, s.takeMarked(s.dirty), s.takeMarked(s.present), s.takeUnread())
 		case <-recheck.C:
 			err = s.sendUpdates(ctx, s.boards(), nil, false)
-		case <-presence.C:
+		case <-stillHere.C:
 			s.recordPresence(ctx)
-		case <-keepAlive.C:
 			b.WriteString(":\n\n")
 			err = s.write(&b)
 		}
