@@ -232,8 +232,6 @@ func (h *handler) operation(w http.ResponseWriter, r *http.Request, o *op.Operat
 		return
 	}
 	call := op.Call{Operation: o, Caller: caller, Arguments: op.Arguments{Path: r.PathValue}}
-	call.Caller.RequestID, call.Caller.UserAgent = w.Header().Get("X-Request-Id"), r.UserAgent()
-	call.Caller.Client = clientOf(r)
 	if err := h.read(w, r, &call); err != nil {
 		h.refuse(w, r, err)
 		return
@@ -314,14 +312,8 @@ func (h *handler) mounted(w http.ResponseWriter, r *http.Request, mount Mount) {
 	if h.Uploads[r.Pattern] {
 		resource = board.ResourceUpload
 	}
-	caller, rate, err := h.Gate.Admit(r, resource)
-	session.SetRate(w.Header(), rate)
-	if err == nil && !sentBy(r, caller) {
-		err = board.Unauthenticated()
-	}
+	caller, err := admit(w, r, resource, h.Gate.Admit)
 	if err == nil {
-		caller.RequestID, caller.UserAgent = w.Header().Get("X-Request-Id"), r.UserAgent()
-		caller.Client = clientOf(r)
 		err = mount(w, r, caller, func() error { return h.Gate.Reauthenticate(r) })
 		h.refund(w, caller, resource, err)
 	}
@@ -348,16 +340,22 @@ func (h *handler) admit(w http.ResponseWriter, r *http.Request, o *op.Operation)
 	if o != nil {
 		resource = o.Resource()
 	}
-	admit := h.Gate.Admit
+	by := h.Gate.Admit
 	switch {
 	case o != nil && o.Audience == op.Guest:
-		admit = h.Gate.AdmitGuest
+		by = h.Gate.AdmitGuest
 	case o != nil && o.Audience == op.Visitor:
-		admit = h.Gate.AdmitVisitor
+		by = h.Gate.AdmitVisitor
 	case o != nil && o.Audience == op.Anonymous:
-		admit = h.Gate.AdmitAnonymous
+		by = h.Gate.AdmitAnonymous
 	}
-	caller, rate, err := admit(r, resource)
+	return admit(w, r, resource, by)
+}
+
+// admit is handler.admit for a request that one of the gate's functions admits.
+func admit(w http.ResponseWriter, r *http.Request, resource board.Resource,
+	by func(*http.Request, board.Resource) (board.Caller, session.Rate, error)) (board.Caller, error) {
+	caller, rate, err := by(r, resource)
 	session.SetRate(w.Header(), rate)
 	if err == nil && !sentBy(r, caller) {
 		err = board.Unauthenticated()
@@ -365,6 +363,7 @@ func (h *handler) admit(w http.ResponseWriter, r *http.Request, o *op.Operation)
 	if err != nil {
 		return board.Caller{}, err
 	}
+	caller.RequestID, caller.UserAgent, caller.Client = w.Header().Get("X-Request-Id"), r.UserAgent(), clientOf(r)
 	return caller, nil
 }
 
