@@ -25,17 +25,13 @@ func Cached[I any](fn func(ctx context.Context, v *store.View, in I) (Basis, err
 	})
 }
 
-// cachedResponse returns the response of a query that has the Cached option. It returns false if the
-// query must run instead.
-func (e *Engine) cachedResponse(ctx context.Context, v *store.View, c Call, in any) (r Response, ok bool, err error) {
-	if c.Operation.basis == nil || len(c.expand) > 0 {
-		return r, false, nil
-	}
+// cachedResponse returns the response of a query that has the Cached option. Part is the fingerprint of
+// the call. It returns false if the query must run instead.
+func (e *Engine) cachedResponse(ctx context.Context, v *store.View, c Call, in any, part [32]byte) (r Response, ok bool, err error) {
 	basis, err := c.Operation.basis(ctx, v, in)
 	if err != nil || basis.BoardID == "" {
 		return r, false, err
 	}
-	part := c.fingerprint(true)
 	if basis.Values != "" {
 		part = sha256.Sum256(append(part[:], basis.Values...))
 	}

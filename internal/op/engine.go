@@ -261,19 +261,25 @@ func (e *Engine) read(ctx context.Context, c Call, in any) (Response, error) {
 		cached Response
 		done   bool
 	)
+	var request [32]byte
+	cacheable := c.Operation.basis != nil && len(c.expand) == 0
+	if cacheable {
+		request = c.fingerprint(true)
+	}
 	read := e.db.Read
 	switch {
 	case c.Operation.Report:
 		read = e.db.Report
-	case c.Operation.basis != nil && len(c.expand) == 0:
-		request := c.fingerprint(true)
+	case cacheable:
 		read = func(ctx context.Context, caller board.Caller, fn func(*store.View) error) error {
 			return e.db.ReadCached(ctx, caller, request, fn)
 		}
 	}
 	if err := read(ctx, c.Caller, func(v *store.View) (err error) {
-		if cached, done, err = e.cachedResponse(ctx, v, c, in); err != nil || done {
-			return err
+		if cacheable {
+			if cached, done, err = e.cachedResponse(ctx, v, c, in, request); err != nil || done {
+				return err
+			}
 		}
 		if out, err = c.Operation.query(ctx, v, in); err == nil && len(c.expand) > 0 {
 			c.expanded, err = c.Operation.expand(ctx, v, out, c.expand)
