@@ -453,9 +453,8 @@ func pick[R any](
 
 // pickLabels returns a card's labels after a change, and the ids that change.
 func pickLabels(ctx context.Context, tx *store.Tx, card board.Card, c idChange) ([]board.LabelRef, idDiff, error) {
-	out, d, err := pick(card.Labels, c, func(l board.LabelRef) string { return l.ID }, func(ids []string) (map[string]board.LabelRef, error) {
-		return tx.LabelsOf(ctx, card.BoardID, ids)
-	}, "ids of labels of the card's board")
+	load := func(ids []string) (map[string]board.LabelRef, error) { return tx.LabelsOf(ctx, card.BoardID, ids) }
+	out, d, err := pick(card.Labels, c, func(l board.LabelRef) string { return l.ID }, load, "ids of labels of the card's board")
 	slices.SortFunc(out, board.LabelRef.Compare)
 	return out, d, err
 }
@@ -463,9 +462,8 @@ func pickLabels(ctx context.Context, tx *store.Tx, card board.Card, c idChange) 
 // pickAssignees is like pickLabels, but for assignees. It returns an error if the card would
 // have too many.
 func pickAssignees(ctx context.Context, tx *store.Tx, card board.Card, c idChange) ([]board.UserRef, idDiff, error) {
-	out, d, err := pick(card.Assignees, c, func(u board.UserRef) string { return u.ID }, func(ids []string) (map[string]board.UserRef, error) {
-		return tx.PeopleOf(ctx, card.BoardID, ids)
-	}, "ids of people who can see the board")
+	load := func(ids []string) (map[string]board.UserRef, error) { return tx.PeopleOf(ctx, card.BoardID, ids) }
+	out, d, err := pick(card.Assignees, c, func(u board.UserRef) string { return u.ID }, load, "ids of people who can see the board")
 	if err != nil || d.empty() {
 		return out, d, err
 	}

@@ -24,7 +24,7 @@ func (f CardFilter) parse(ctx context.Context, v *store.View, in store.CardPage)
 	}
 	zone := f.TimeZone
 	if zone == "" && !f.UsesZone() {
-		zone = "UTC" // any zone will do, without reading the caller's own
+		zone = "UTC" // any zone gives the same result, so the caller's own need not be read
 	}
 	env, err := environment(ctx, v, zone, in)
 	if err != nil {

@@ -105,8 +105,8 @@ func TestRoundTripsOnPostgres(t *testing.T) {
 		vary      func(arguments fields, call int) // runs before each call, if not nil
 		limit     int64
 	}{
-		// The response is cached. Otherwise, there is one for the end of the transaction. A change on another
-		// server costs one more, because only the database knows of it.
+		// A cached response takes one round trip. After a change, a transaction takes three. After a change on
+		// another server, which only the database knows, the attempt to use the cached response comes first.
 		{"get_card", fields{"cardId": card}, nil, 1},
 		{"get_card", fields{"cardId": card}, rename(ada), 3},
 		{"get_card", fields{"cardId": card}, rename(elsewhere), 4},

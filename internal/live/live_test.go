@@ -409,8 +409,8 @@ func manyBoards() string {
 	return strings.Join(ids, ",")
 }
 
-// A person can have 20 streams on a server. One more is refused as any other request of which the
-// person has too many at once.
+// A person can have 20 streams on a server. One more is refused like any other request that exceeds a
+// limit on concurrent requests.
 func TestStreamsOfAPersonAreLimited(t *testing.T) {
 	t.Parallel()
 	s := apptest.New(t, t.TempDir()+"/cardwall.db", apptest.Options{})

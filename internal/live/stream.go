@@ -173,8 +173,8 @@ func (s *stream) run(ctx context.Context, gone []string) {
 	if s.sendUpdates(ctx, nil, nil, true) != nil {
 		return
 	}
-	stillHere, recheck := time.NewTicker(s.hub.Interval), time.NewTicker(recheckInterval)
-	defer stillHere.Stop()
+	tick, recheck := time.NewTicker(s.hub.Interval), time.NewTicker(recheckInterval)
+	defer tick.Stop()
 	defer recheck.Stop()
 	for {
 		var err error
@@ -191,7 +191,7 @@ func (s *stream) run(ctx context.Context, gone []string) {
 			err = s.sendUpdates(ctx, s.takeMarked(s.dirty), s.takeMarked(s.present), s.takeUnread())
 		case <-recheck.C:
 			err = s.sendUpdates(ctx, s.boards(), nil, false)
-		case <-stillHere.C:
+		case <-tick.C:
 			s.recordPresence(ctx)
 			b.WriteString(":\n\n")
 			err = s.write(&b)

@@ -352,7 +352,8 @@ func (h *handler) admit(w http.ResponseWriter, r *http.Request, o *op.Operation)
 	return admit(w, r, resource, by)
 }
 
-// admit is handler.admit for a request that one of the gate's functions admits.
+// admit admits a request with one of the gate's functions, and sets the rate-limit headers. If there is an
+// error, the caller is zero.
 func admit(w http.ResponseWriter, r *http.Request, resource board.Resource,
 	by func(*http.Request, board.Resource) (board.Caller, session.Rate, error)) (board.Caller, error) {
 	caller, rate, err := by(r, resource)

@@ -52,7 +52,7 @@ const (
 	never
 )
 
-// snapshot runs fn in a read transaction. If the connection broke while it was idle,
+// snapshot runs fn in a read transaction, or without one if begins is never. If the connection broke while it was idle,
 // snapshot may run fn again, unless begins is atOnce.
 func snapshot(ctx context.Context, on snapshotOn, begins beginning, settings []string, fn func(Runner) error) error {
 	for try := 1; ; try++ {

@@ -67,7 +67,7 @@ func (db *DB) CachedBytes() board.Bytes {
 }
 
 // Edition returns the edition of a board from which a loader of this view has loaded a
-// record.
+// record. The view remembers the first one, and how many queries it took, for ReadCached.
 func (v *View) Edition(boardID string) Edition {
 	a := v.On(boardID)
 	e := Edition{BoardID: boardID, Version: a.Version, Names: a.NamesVersion}

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { Activity, Card, List, Position } from '../api/types'
-import { Draft, fromOpened, type BoardData, type Details } from './boardData'
+import { Draft, emptyCard, fromOpened, type BoardData, type Details } from './boardData'
 import { applyChange, noStaleData } from './changes'
 import { fold } from './fold'
 import { withAssignedId, withoutDependents, type Pending } from './operationQueue.svelte'
@@ -22,30 +22,9 @@ const list = (id: string, name: string): List => ({
 })
 
 const card = (id: string, listId: string, more: Partial<Card> = {}): Card => ({
-  id,
-  boardId: 'brd_1',
-  listId,
+  ...emptyCard(id, 'brd_1', listId, 'usr_1', at),
   title: id,
   number: 1,
-  done: false,
-  doneAt: null,
-  archivedAt: null,
-  archivedBy: null,
-  labels: [],
-  assignees: [],
-  dueDate: null,
-  dueAt: null,
-  startDate: null,
-  startAt: null,
-  timeZone: null,
-  checklistItems: { done: 0, total: 0 },
-  comments: 0,
-  attachments: 0,
-  cover: null,
-  createdBy: 'usr_1',
-  createdAt: at,
-  updatedAt: at,
-  url: '',
   ...more,
 })
 
