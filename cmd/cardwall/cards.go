@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"strings"
+	"time"
 
 	"cardwall/clients/go"
 )
@@ -48,18 +50,53 @@ func (c cardsListCommand) Run(ctx context.Context, g *globals) error {
 	for _, list := range board.Data.Lists {
 		names[list.ID] = list.Name
 	}
+	me, err := client.GetMe(ctx, cardwall.GetMeParams{})
+	if err != nil {
+		return err
+	}
+	zone, err := time.LoadLocation(me.Data.TimeZone)
+	if err != nil {
+		return err
+	}
 	header := []string{"ID", "NUMBER", "LIST", "TITLE", "DUE", "DONE"}
 	return printList(g, c.listFlags, client.IterateCards(ctx, boardID, params), header, func(card cardwall.Card) []string {
-		due, done := "", ""
-		if card.DueDate != nil {
-			due = *card.DueDate
-		}
+		done := ""
 		if card.Done {
 			done = "done"
 		}
 		list := cmp.Or(names[card.ListID], card.ListID)
-		return []string{card.ID, strconv.FormatInt(card.Number, 10), list, card.Title, due, done}
+		return []string{card.ID, strconv.FormatInt(card.Number, 10), list, card.Title, dueText(card, zone), done}
 	})
+}
+
+// dueTime is the form of a due date with a time of day.
+const dueTime = "2006-01-02T15:04"
+
+// dueText returns when a card is due: a date or, in the time zone, a date and a time.
+func dueText(card cardwall.Card, zone *time.Location) string {
+	if card.DueAt != nil {
+		if at, err := time.Parse(time.RFC3339, *card.DueAt); err == nil {
+			return at.In(zone).Format(dueTime)
+		}
+	}
+	if card.DueDate != nil {
+		return *card.DueDate
+	}
+	return ""
+}
+
+// dueInput returns the due date for a text that dueText could have returned. A time of day is in the
+// time zone of the person's account.
+func dueInput(ctx context.Context, client *cardwall.Client, text string) (*cardwall.DueInput, error) {
+	date, at, timed := strings.Cut(text, "T")
+	if !timed {
+		return &cardwall.DueInput{DueDate: &text}, nil
+	}
+	me, err := client.GetMe(ctx, cardwall.GetMeParams{})
+	if err != nil {
+		return nil, err
+	}
+	return &cardwall.DueInput{DueDate: &date, DueTime: &at, TimeZone: &me.Data.TimeZone}, nil
 }
 
 type cardsCreateCommand struct {
@@ -67,7 +104,7 @@ type cardsCreateCommand struct {
 	List        string   `env:"-" required:"" placeholder:"LIST" help:"List: its id or, with --board, its name."`
 	Board       string   `env:"-" placeholder:"BOARD" help:"Board of the list: its id, URL or name."`
 	Description string   `env:"-" placeholder:"TEXT" help:"Description, in Markdown."`
-	Due         string   `env:"-" placeholder:"YYYY-MM-DD" help:"Date on which the card is due."`
+	Due         string   `env:"-" placeholder:"YYYY-MM-DD[THH:MM]" help:"When the card is due. A time is in the time zone of your account."`
 	Label       []string `env:"-" sep:"none" placeholder:"ID" help:"Label of the card. Can be repeated."`
 	outputFlags
 	remoteFlags
@@ -87,7 +124,9 @@ func (c cardsCreateCommand) Run(ctx context.Context, g *globals) error {
 		params.Description = &c.Description
 	}
 	if c.Due != "" {
-		params.Due = &cardwall.DueInput{DueDate: &c.Due}
+		if params.Due, err = dueInput(ctx, client, c.Due); err != nil {
+			return err
+		}
 	}
 	card, err := client.CreateCard(ctx, params)
 	if err != nil {

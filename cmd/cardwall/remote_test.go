@@ -51,14 +51,17 @@ func TestCardsFromTheCommandLine(t *testing.T) {
 	}
 	first := c.must("cards", "create", "Fly to Rome", "--board", "wall", "--list", "to do", "--due", "2026-12-24",
 		"--description", "By train.")
-	second := c.must("cards", "create", "راه\u200cآهن", "--board", server.URL+"/boards/"+wall, "--list", "To do")
-
-	c.person.Must("set_card_due", apptest.Fields{"cardId": second, "dueDate": "2026-12-25", "dueTime": "17:00", "timeZone": "UTC"})
+	c.person.Must("update_profile", apptest.Fields{"timeZone": "Asia/Tehran"})
+	second := c.must("cards", "create", "راه\u200cآهن", "--board", server.URL+"/boards/"+wall, "--list", "To do",
+		"--due", "2026-12-25T17:00")
+	if got := c.person.Must("get_card", apptest.Fields{"cardId": second}).Text("dueAt"); got != "2026-12-25T13:30:00.000Z" {
+		t.Errorf("the card is due at %s, want 17:00 in Tehran", got)
+	}
 
 	// By number and name, by id and name, and by URL to another board.
 	c.must("cards", "move", "2", "--board", "Wall", "--list", "done, at last")
 	c.must("cards", "move", first, "--list", "Done, at last", "--position", "top")
-	want := first + "\t1\tDone, at last\tFly to Rome\t2026-12-24\t\n" + second + "\t2\tDone, at last\tراه\u200cآهن\t2026-12-25\t"
+	want := first + "\t1\tDone, at last\tFly to Rome\t2026-12-24\t\n" + second + "\t2\tDone, at last\tراه\u200cآهن\t2026-12-25T17:00\t"
 	if got := c.must("cards", "list", "--board", "Wall"); got != strings.TrimSpace(want) {
 		t.Errorf("cards list printed:\n%q\nwant:\n%q", got, want)
 	}
