@@ -68,7 +68,7 @@ func TestTypeDescriptions(t *testing.T) {
 		`<a href="#schema-Card">Card</a> or <a href="#schema-Node">Node</a> or null`,
 		`<a href="#schema-Node">Node</a> or null`, // anyOf with null
 		`map of <a href="#schema-Card">Card</a>`, `string (date-time)`, `Missing`, `One of <code>fixed</code>`,
-		`any`,
+		`<code>yes</code>, <code>""</code>, <code>null</code>`, `any`,
 	)
 	merged := section(t, page(t, sampleDocument()), "schema-Merged")
 	wantContains(t, merged, "<code>title</code>", `<code>extra</code> <span class="must">required</span>`)

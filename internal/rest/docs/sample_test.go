@@ -64,6 +64,7 @@ func schemas() registry {
 			"byName":  {Type: "object", AdditionalProperties: ref("Card")},
 			"at":      {Type: "string", Format: "date-time"}, "gone": ref("Missing"),
 			"const": {Extensions: map[string]any{"const": "fixed"}}, "anything": {},
+			"choice": {Enum: []any{"yes", "", nil}},
 		}),
 	}
 }

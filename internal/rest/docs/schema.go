@@ -304,7 +304,7 @@ func values(s *schema) []string {
 // compact formats a JSON value on one line. It removes the quotes of a string.
 func compact(raw json.RawMessage) string {
 	var text string
-	if json.Unmarshal(raw, &text) == nil {
+	if raw[0] == '"' && json.Unmarshal(raw, &text) == nil { // null would become an empty text
 		if text == "" {
 			return `""`
 		}
