@@ -1,8 +1,7 @@
 // The cards of a workspace's calendar: the server state of a range of days and of
 // undated cards, with the pending operations applied.
-import { api, ApiError, body, clientId, reason } from '../../api/client'
+import { api, ApiError, body, reason } from '../../api/client'
 import { resolve, spanOf, type Due } from '../../state/due'
-import { watch } from '../../state/live'
 import { OperationQueue, type Pending } from '../../state/operationQueue.svelte'
 import { cardIdOf, datesOperation, operation, send, type Operation } from '../../state/operations'
 import { session } from '../../state/session.svelte'
@@ -17,9 +16,6 @@ type UndoStep = { text: string; operation: Operation }
 export type DateRange = { from: string; to: string }
 
 const trayPage = 50
-const maxWatched = 20
-/** The delays in ms before a change by others reloads data. Loading the tray is more expensive. */
-const reloadDelay = { range: 600, tray: 5000 }
 
 const isUndated = (card: CalendarCard | undefined) => !!card && !card.done && !card.dueDate && !card.startDate
 
@@ -47,7 +43,6 @@ export class CalendarStore {
   #writes = 0
   /** The value of #writes after each card was last saved. Responses to earlier requests do not overwrite the card. */
   #written = new Map<string, number>()
-  #timers = new Map<string, ReturnType<typeof setTimeout>>()
   #lastUndo: UndoStep | null = null
 
   readonly #queue: OperationQueue
@@ -82,7 +77,6 @@ export class CalendarStore {
 
   close(): void {
     this.#queue.close()
-    for (const timer of this.#timers.values()) clearTimeout(timer)
     this.#generation++
     this.#trayGeneration++
   }
@@ -177,43 +171,14 @@ export class CalendarStore {
     this.#known = known
   }
 
-  /**
-   * Reloads shortly after another client changes one of the boards, and when the page becomes
-   * visible. Watches at most maxWatched boards. The returned function stops watching.
-   */
-  watch(boardIds: readonly string[]): () => void {
-    const unsubscribers = boardIds.slice(0, maxWatched).map((id) =>
-      watch(id, (message) => {
-        if (message.kind === 'change' && message.change.client !== clientId) this.#scheduleReload()
-        else if (message.kind === 'gone' || message.kind === 'missed') this.#scheduleReload()
-      }),
-    )
-    const onVisibilityChange = () => {
-      if (document.visibilityState === 'visible') this.#scheduleReload()
-    }
-    document.addEventListener('visibilitychange', onVisibilityChange)
-    return () => {
-      for (const unsubscribe of unsubscribers) unsubscribe()
-      document.removeEventListener('visibilitychange', onVisibilityChange)
-    }
+  /** Reloads the range and the user’s cards, if they are shown. */
+  reloadDates(): void {
+    void this.reload()
+    if (this.mine) void this.loadMine()
   }
 
-  #scheduleReload(): void {
-    this.#schedule('range', () => {
-      void this.reload()
-      if (this.mine) void this.loadMine()
-    })
-    if (this.#trayQuery) this.#schedule('tray', () => void this.loadTray(this.#trayQuery))
-  }
-
-  /** Runs `reload` after its delay. Ignores further calls until then. */
-  #schedule(part: keyof typeof reloadDelay, reload: () => void): void {
-    if (this.#timers.has(part)) return
-    const timer = setTimeout(() => {
-      this.#timers.delete(part)
-      reload()
-    }, reloadDelay[part])
-    this.#timers.set(part, timer)
+  reloadTray(): void {
+    if (this.#trayQuery) void this.loadTray(this.#trayQuery)
   }
 
   // -- operations --

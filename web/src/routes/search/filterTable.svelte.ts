@@ -1,9 +1,8 @@
 // The cards of a saved filter, which can be edited in place. Changes appear immediately and
 // are sent in order. A change that the server rejects disappears.
-import { api, body, clientId, data, reason } from '../../api/client'
+import { api, body, data, reason } from '../../api/client'
 import type { BoardDetail, BoardMember, Card, Label, UserRef } from '../../api/types'
 import { inputOf, resolve, withDates } from '../../state/due'
-import { watch } from '../../state/live'
 import { OperationQueue, type Pending } from '../../state/operationQueue.svelte'
 import { cardIdOf, datesOperation, operation, send, type Operation } from '../../state/operations'
 import { session } from '../../state/session.svelte'
@@ -17,7 +16,6 @@ type Board = { detail: BoardDetail; members: BoardMember[] }
 type UndoStep = { text: string; operation: Operation; key: string }
 
 const pageSize = 50
-const maxWatched = 20
 
 export class FilterTable {
   next = $state<string | undefined>()
@@ -64,9 +62,9 @@ export class FilterTable {
     return this.#boards.get(id)
   }
 
-  /** The IDs of the boards to watch on the live stream, joined by commas. */
-  get watched(): string {
-    return [...new Set((this.cards ?? []).map((c) => c.boardId))].slice(0, maxWatched).sort().join(',')
+  /** Whether a reload has to wait until changes are saved or the edit has ended. */
+  get isBusy(): boolean {
+    return this.#queue.waiting.length > 0 || this.busy
   }
 
   canEdit(card: Card): boolean {
@@ -134,31 +132,13 @@ export class FilterTable {
     }
   }
 
-  /** Reloads the cards when another client changes one of the boards. The returned function stops listening. */
-  listen(boards: string): () => void {
-    let timer: ReturnType<typeof setTimeout> | undefined
-    const schedule = () => {
-      clearTimeout(timer)
-      timer = setTimeout(() => {
-        if (this.#queue.waiting.length > 0 || this.busy) schedule()
-        else void this.#loadPage(false)
-      }, 400)
+  /** Reloads the cards, and the lists, labels and people of the given boards. */
+  reload(boardIds: ReadonlySet<string>): void {
+    for (const id of boardIds) {
+      this.#requested.delete(id)
+      void this.#loadBoard(id)
     }
-    const unsubscribers = (boards ? boards.split(',') : []).map((id) =>
-      watch(id, (message) => {
-        if (message.kind === 'gone' || message.kind === 'missed') schedule()
-        if (message.kind !== 'change' || message.change.client === clientId) return
-        if (!message.change.cardId) {
-          this.#requested.delete(id)
-          void this.#loadBoard(id)
-        }
-        schedule()
-      }),
-    )
-    return () => {
-      clearTimeout(timer)
-      for (const unsubscribe of unsubscribers) unsubscribe()
-    }
+    void this.#loadPage(false)
   }
 
   /** Applies an operation and shows a toast with an Undo button. */
