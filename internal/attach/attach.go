@@ -29,9 +29,7 @@ type Files struct {
 	scaling sync.Mutex // held while a picture is scaled
 	hashing sync.Mutex // held while a part of a file is hashed
 
-	mu   sync.Mutex
-	open map[string]int // number of uploads in progress, by person
-	all  int            // number of uploads in progress
+	uploads board.AtOnce
 }
 
 const (
@@ -42,27 +40,7 @@ const (
 // enter counts an upload until leave is called. It returns a rate_limited fault if the limit
 // of the person or of the server is reached.
 func (f *Files) enter(userID string) (leave func(), err error) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if f.open[userID] >= uploadsPerPerson || f.all >= maxUploads {
-		return nil, &board.Fault{
-			Code: board.CodeRateLimited, Reason: board.ReasonTooManyAtOnce, RetryAfter: retryAfter,
-			Message: "Too many files are being uploaded at the same time. Wait until one has finished.",
-		}
-	}
-	if f.open == nil {
-		f.open = map[string]int{}
-	}
-	f.open[userID]++
-	f.all++
-	return func() {
-		f.mu.Lock()
-		defer f.mu.Unlock()
-		f.all--
-		if f.open[userID]--; f.open[userID] == 0 {
-			delete(f.open, userID)
-		}
-	}, nil
+	return f.uploads.Start(userID, "uploads", uploadsPerPerson, maxUploads)
 }
 
 // Store stores the content that r returns until io.EOF, as a file for a card. It returns

@@ -47,7 +47,8 @@ type Engine struct {
 	o         Options
 	db        *store.DB
 	inFlight  *inFlight
-	streams   *streams
+	streams   board.AtOnce
+	slots     chan struct{} // one element for each stream that is reading from the database
 	reports   *shares
 	admission *admission
 }
@@ -61,7 +62,7 @@ func NewEngine(db *store.DB, o Options) *Engine {
 	o.RetryWait = cmp.Or(o.RetryWait, retryWait)
 	n := db.Concurrency()
 	e := &Engine{
-		o: o, db: db, inFlight: newInFlight(), streams: newStreams(n.Streams),
+		o: o, db: db, inFlight: newInFlight(), slots: make(chan struct{}, n.Streams),
 		reports: newShares("searches and reports", max(1, n.Reports-1)), admission: newAdmission(n),
 	}
 	e.admission.longest = o.QueueTime

@@ -8,7 +8,6 @@ import (
 	"io"
 	"reflect"
 	"runtime/debug"
-	"sync"
 	"time"
 
 	"cardwall/internal/board"
@@ -87,13 +86,13 @@ func (e *Engine) doStream(ctx context.Context, c Call, w io.Writer) error {
 	if err := e.CheckLoad(c.Operation); err != nil {
 		return err
 	}
-	leave, err := e.streams.enter(c.Caller.UserID)
+	end, err := e.streams.Start(c.Caller.UserID, "exports", streamsPerOwner, maxStreams)
 	if err != nil {
 		return err
 	}
-	defer leave()
+	defer end()
 	ctx, cancel := context.WithCancel(ctx)
-	d := &document{Pipe: e.o.Spool.Pipe(), streams: e.streams}
+	d := &document{Pipe: e.o.Spool.Pipe(), slots: e.slots}
 	produced := make(chan struct{})
 	go func() {
 		defer close(produced)
@@ -137,10 +136,10 @@ func (e *Engine) produce(ctx context.Context, c Call, in any, d *document) (err 
 // document is a stream between the operation and its reader.
 type document struct {
 	*spool.Pipe
-	streams *streams
-	hasSlot bool   // whether the producer holds a slot; used only by the producer
-	begun   bool   // whether anything has been written; used only by the producer
-	name    string // set before the first write and read after it
+	slots   chan struct{} // one element for each stream that is reading from the database
+	hasSlot bool          // whether the producer holds a slot; used only by the producer
+	begun   bool          // whether anything has been written; used only by the producer
+	name    string        // set before the first write and read after it
 }
 
 // NameDocument sets the file name of the document. It panics after the first write,
@@ -160,7 +159,7 @@ func (d *document) Write(p []byte) (int, error) {
 
 func (d *document) takeSlot(ctx context.Context) error {
 	select {
-	case d.streams.slots <- struct{}{}:
+	case d.slots <- struct{}{}:
 		d.hasSlot = true
 		return nil
 	case <-ctx.Done():
@@ -170,7 +169,7 @@ func (d *document) takeSlot(ctx context.Context) error {
 
 func (d *document) releaseSlot() {
 	if d.hasSlot {
-		<-d.streams.slots
+		<-d.slots
 		d.hasSlot = false
 	}
 }
@@ -212,45 +211,4 @@ func Yield(ctx context.Context, v *store.View, w io.Writer) (paused bool, err er
 		}
 		return d.takeSlot(ctx)
 	})
-}
-
-// streams limits the open streams of each person and of the server.
-type streams struct {
-	slots chan struct{} // one element for each stream that is reading from the database
-	mu    sync.Mutex
-	open  map[string]int // number of open streams by user
-	all   int            // number of open streams
-}
-
-func newStreams(slots int) *streams {
-	return &streams{open: map[string]int{}, slots: make(chan struct{}, slots)}
-}
-
-// enter counts a new stream. The caller must call leave when the stream ends. enter returns
-// an error, without waiting, if the limit of the person or of the server is reached.
-func (s *streams) enter(userID string) (leave func(), err error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	switch {
-	case s.open[userID] >= streamsPerOwner:
-		return nil, tooManyStreams("At most two exports can run at a time. Wait until one has finished.")
-	case s.all >= maxStreams:
-		return nil, tooManyStreams("The server is sending as many exports as it can. Try again in a moment.")
-	}
-	s.open[userID]++
-	s.all++
-	return func() {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		s.all--
-		if s.open[userID]--; s.open[userID] == 0 {
-			delete(s.open, userID)
-		}
-	}, nil
-}
-
-func tooManyStreams(message string) error {
-	return &board.Fault{
-		Code: board.CodeRateLimited, Reason: board.ReasonTooManyAtOnce, RetryAfter: streamRetry, Message: message,
-	}
 }

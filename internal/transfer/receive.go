@@ -5,9 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"net/http"
 	"os"
-	"sync"
 	"time"
 
 	"cardwall/internal/board"
@@ -29,35 +29,19 @@ type Uploads struct {
 	spool  *spool.Folder
 	window time.Duration
 
-	mu   sync.Mutex
-	open map[string]int // number of running uploads and imports, by user
+	running board.AtOnce
 }
 
 // NewUploads returns an Uploads that stores its files in spool. The rate of an upload
 // is averaged over window; 0 means one minute.
 func NewUploads(spool *spool.Folder, window time.Duration) *Uploads {
-	return &Uploads{spool: spool, window: cmp.Or(window, uploadWindow), open: map[string]int{}}
+	return &Uploads{spool: spool, window: cmp.Or(window, uploadWindow)}
 }
 
-// acquire takes one of a person's upload slots until release is called. It returns a
-// rate_limited fault if all of them are in use.
-func (u *Uploads) acquire(userID string) (release func(), err error) {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	if u.open[userID] >= uploadsPerOwner {
-		return nil, &board.Fault{
-			Code: board.CodeRateLimited, Reason: board.ReasonTooManyAtOnce, RetryAfter: uploadRetry,
-			Message: "At most two imports can run at a time. Wait until one has finished.",
-		}
-	}
-	u.open[userID]++
-	return func() {
-		u.mu.Lock()
-		defer u.mu.Unlock()
-		if u.open[userID]--; u.open[userID] == 0 {
-			delete(u.open, userID)
-		}
-	}, nil
+// start counts an upload and its import until end is called. It returns a rate_limited fault
+// if the limit of the person is reached. The size of the spool limits the uploads of all people.
+func (u *Uploads) start(userID string) (end func(), err error) {
+	return u.running.Start(userID, "imports", uploadsPerOwner, math.MaxInt)
 }
 
 // receive stores a request's body in the spool and also writes it to sum. If the body

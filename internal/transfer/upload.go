@@ -70,11 +70,11 @@ func (u *Importer) Serve(w http.ResponseWriter, r *http.Request, caller board.Ca
 	}
 	sum := sha256.New()
 	_, _ = fmt.Fprintf(sum, "%s\x00%s\x00", in.format, in.workspaceID)
-	release, err := u.Uploads.acquire(caller.UserID)
+	end, err := u.Uploads.start(caller.UserID)
 	if err != nil {
 		return err
 	}
-	defer release()
+	defer end()
 	file, err := u.Uploads.receive(w, r, sum)
 	if err != nil {
 		return err
