@@ -16,6 +16,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"cardwall/perf/document"
+	"cardwall/perf/greedy"
 	"cardwall/perf/postgres"
 	"cardwall/perf/server"
 )
@@ -248,12 +249,12 @@ func (h *neighborhood) awaitCleanup(ctx context.Context) (took time.Duration, er
 // interrupted before it received the id of a job.
 func (h *neighborhood) cancelJobs(ctx context.Context) error {
 	for _, p := range h.greedy() {
-		var jobs envelope[[]neighborJob]
+		var jobs envelope[[]greedy.Job]
 		if err := h.client(p).Do(ctx, "GET", h.srv.Addr, "/workspaces/"+h.srv.workspace+"/jobs?limit=50", "", nil, &jobs); err != nil {
 			return err
 		}
 		for _, j := range jobs.Data {
-			if j.State != "queued" && j.State != "running" {
+			if j.Ended() {
 				continue
 			}
 			if err := h.cancel(ctx, p, j.ID); err != nil {
@@ -308,14 +309,12 @@ func (h *neighborhood) importFile(ctx context.Context, name string) error {
 
 // writeSized writes a workspace document of about size bytes.
 func (h *neighborhood) writeSized(name string, size int64) error {
-	now := time.Now().UTC()
+	g := document.NewGenerator(h.srv.owner, 1, document.Cards, document.Cards, time.Now().UTC())
 	var oneBoard discardWriter
-	if err := document.WriteWorkspace(&oneBoard, h.srv.owner, 1, 1, now); err != nil {
+	if err := g.WriteWorkspace(&oneBoard, 1, 1); err != nil {
 		return err
 	}
-	return document.WriteFile(h.path(name), func(w io.Writer) error {
-		return document.WriteWorkspace(w, h.srv.owner, 1, int(size/oneBoard.size), now)
-	})
+	return document.WriteFile(h.path(name), func(w io.Writer) error { return g.WriteWorkspace(w, 1, int(size/oneBoard.size)) })
 }
 
 // replaceLast replaces the last byte of a file.

@@ -1,30 +1,25 @@
 package main
 
 import (
-	"bufio"
-	"bytes"
 	"context"
 	"crypto/rand"
 	"errors"
 	"fmt"
-	"io"
 	"net"
 	"net/http"
-	"net/url"
 	"os"
 	"slices"
 	"strings"
 	"sync"
 	"time"
 
-	"github.com/go-json-experiment/json"
-
 	"cardwall/perf/fleet"
+	"cardwall/perf/greedy"
 	"cardwall/perf/server"
 )
 
 const (
-	phrase         = `"customer dan customer"` // a rare phrase made of common words, so that a search reads many cards
+	phrase         = "customer dan customer" // rare, and made of frequent words
 	searchers      = 8
 	exporters      = 8
 	exportRate     = 100_000 // bytes per second that one export reads
@@ -125,14 +120,6 @@ func (h *neighborhood) cancel(ctx context.Context, p server.Person, id string) e
 	return h.client(p).Do(ctx, "POST", h.srv.Addr, "/jobs/"+id+"/cancel", rand.Text(), map[string]any{}, nil)
 }
 
-// jsonHeader returns the header of a request with a JSON document.
-func jsonHeader() http.Header {
-	return http.Header{"Content-Type": {"application/json"}, "Idempotency-Key": {rand.Text()}}
-}
-
-// url returns the address of a path of the public API.
-func (h *neighborhood) url(path string) string { return "http://" + h.srv.Addr + apiPath + path }
-
 // greedy returns the two members of the neighbor's workspace who do most kinds of work.
 func (h *neighborhood) greedy() []server.Person { return h.members[:2] }
 
@@ -151,8 +138,7 @@ func runSearches(ctx context.Context, h *neighborhood, t *tally) {
 	runParallel(searchers, h.greedy(), func(p server.Person) {
 		c := h.client(p)
 		for ctx.Err() == nil {
-			err := c.Do(ctx, "GET", h.srv.Addr, "/search?q="+url.QueryEscape(phrase), "", nil, nil)
-			switch {
+			switch err := greedy.Search(ctx, c, h.srv.Addr, phrase); {
 			case err == nil:
 				t.count("searches", 1)
 			case refused(err):
@@ -171,42 +157,20 @@ func runExports(ctx context.Context, h *neighborhood, t *tally) {
 	runParallel(exporters, h.greedy(), func(p server.Person) {
 		c := h.client(p)
 		for ctx.Err() == nil {
-			res, err := c.Open(ctx, "GET", h.url("/workspaces/"+h.srv.workspace+"/export"), nil, nil, 0)
-			if err != nil {
-				if refused(err) {
-					t.count("refused", 1)
-				} else {
-					t.fault(ctx, err)
-				}
+			n, err := greedy.Export(ctx, c, h.srv.Addr, h.srv.workspace, exportRate)
+			switch {
+			case refused(err):
+				t.count("refused", 1)
 				sleepUntil(ctx, time.Now().Add(refusedPause))
-				continue
+			case err != nil:
+				t.fault(ctx, err)
+				sleepUntil(ctx, time.Now().Add(refusedPause))
+			default:
+				t.count("exports", 1)
+				t.count("kB read", int(n/1000))
 			}
-			t.count("exports", 1)
-			n, err := readSlowly(ctx, res.Body)
-			t.count("kB read", int(n/1000))
-			if err != nil {
-				t.fault(ctx, fmt.Errorf("read export: %w", err))
-			}
-			res.Body.Close()
 		}
 	})
-}
-
-// readSlowly reads r at exportRate and returns the number of bytes read.
-func readSlowly(ctx context.Context, r io.Reader) (n int64, err error) {
-	for next := time.Now(); ctx.Err() == nil; sleepUntil(ctx, next) {
-		const reads = 10 // per second
-		m, err := io.CopyN(io.Discard, r, exportRate/reads)
-		n += m
-		if errors.Is(err, io.EOF) {
-			return n, nil
-		}
-		if err != nil {
-			return n, err
-		}
-		next = next.Add(time.Second / reads)
-	}
-	return n, nil
 }
 
 // runSlowUploads uploads files at one byte per uploadInterval, and starts again after a refusal.
@@ -214,7 +178,7 @@ func runSlowUploads(ctx context.Context, h *neighborhood, t *tally) {
 	t.markFirst()
 	runParallel(slowUploads, h.greedy(), func(p server.Person) {
 		for ctx.Err() == nil {
-			status, err := uploadSlowly(ctx, h.srv.Addr, p, h.srv.workspace)
+			status, err := greedy.UploadSlowly(ctx, h.srv.Addr, p.Token, h.srv.workspace, uploadInterval)
 			switch {
 			case ctx.Err() != nil:
 				t.count("open at the end", 1)
@@ -228,43 +192,6 @@ func runSlowUploads(ctx context.Context, h *neighborhood, t *tally) {
 			sleepUntil(ctx, time.Now().Add(refusedPause))
 		}
 	})
-}
-
-// uploadSlowly sends an upload slowly until the server responds or ctx ends. It returns the status.
-func uploadSlowly(ctx context.Context, addr string, p server.Person, workspace string) (status int, err error) {
-	conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", addr)
-	if err != nil {
-		return 0, err
-	}
-	defer conn.Close()
-	if _, err := fmt.Fprintf(conn, "POST %s HTTP/1.1\r\nHost: %s\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\n"+
-		"Content-Length: %d\r\n\r\n", importPath(workspace), addr, p.Token, 10<<20); err != nil {
-		return 0, err
-	}
-	in := bufio.NewReader(conn)
-	for ctx.Err() == nil {
-		if err := conn.SetReadDeadline(time.Now().Add(uploadInterval)); err != nil {
-			return 0, err
-		}
-		stop := context.AfterFunc(ctx, func() { conn.Close() })
-		line, err := in.ReadString('\n')
-		stop()
-		if err == nil {
-			_, err = fmt.Sscanf(line, "HTTP/1.1 %d", &status)
-			return status, err
-		}
-		if !errors.Is(err, os.ErrDeadlineExceeded) {
-			return 0, err
-		}
-		if _, err := conn.Write([]byte(" ")); err != nil {
-			return 0, err
-		}
-	}
-	return 0, nil
-}
-
-func importPath(workspace string) string {
-	return applicationPath + "/workspaces/" + workspace + "/import?format=cardwall"
 }
 
 // runBadImports repeatedly imports a file whose last byte is wrong.
@@ -294,16 +221,8 @@ type envelope[T any] struct {
 	Data T `json:"data"`
 }
 
-// neighborJob is the part of a job that the neighbor reads.
-type neighborJob struct {
-	ID    string `json:"id"`
-	State string `json:"state"`
-	Done  int    `json:"done"`
-	Total int    `json:"total"`
-}
-
 // upload imports a file. It returns the job, or nil if the import is already done.
-func (h *neighborhood) upload(ctx context.Context, p server.Person, name string) (*neighborJob, error) {
+func (h *neighborhood) upload(ctx context.Context, p server.Person, name string) (*greedy.Job, error) {
 	file, err := os.Open(h.path(name))
 	if err != nil {
 		return nil, err
@@ -313,30 +232,14 @@ func (h *neighborhood) upload(ctx context.Context, p server.Person, name string)
 	if err != nil {
 		return nil, err
 	}
-	res, err := h.client(p).Open(ctx, "POST", "http://"+h.srv.Addr+importPath(h.srv.workspace), jsonHeader(), file, info.Size())
-	if err != nil {
-		return nil, err
-	}
-	return jobOf(res)
-}
-
-// jobOf returns the job in a response, or nil if the server did the work without a job.
-func jobOf(res *http.Response) (*neighborJob, error) {
-	defer res.Body.Close()
-	if res.StatusCode != http.StatusAccepted {
-		_, err := io.Copy(io.Discard, res.Body)
-		return nil, err
-	}
-	var e envelope[neighborJob]
-	err := json.UnmarshalRead(res.Body, &e)
-	return &e.Data, err
+	return greedy.Start(ctx, h.client(p), h.srv.Addr, greedy.ImportPath(h.srv.workspace), rand.Text(), file, info.Size())
 }
 
 // await waits until the job is done. If ctx ends first, it cancels the job.
-func (h *neighborhood) await(ctx context.Context, p server.Person, t *tally, j *neighborJob) error {
+func (h *neighborhood) await(ctx context.Context, p server.Person, t *tally, j *greedy.Job) error {
 	c := h.client(p)
 	for j.State != "done" {
-		if j.State == "failed" || j.State == "cancelled" {
+		if j.Ended() {
 			return fmt.Errorf("job %s is %s", j.ID, j.State)
 		}
 		t.note("job", fmt.Sprintf("the next at %d%%", 100*j.Done/max(j.Total, 1)))
@@ -344,18 +247,16 @@ func (h *neighborhood) await(ctx context.Context, p server.Person, t *tally, j *
 		if ctx.Err() != nil {
 			return h.cancel(context.WithoutCancel(ctx), p, j.ID)
 		}
-		var found envelope[neighborJob]
-		if err := c.Do(context.WithoutCancel(ctx), "GET", h.srv.Addr, "/jobs/"+j.ID, "", nil, &found); err != nil {
+		if err := j.Refresh(context.WithoutCancel(ctx), c, h.srv.Addr); err != nil {
 			return err
 		}
-		*j = found.Data
 	}
 	t.note("job", "")
 	return nil
 }
 
 // runJobs starts one job after another and counts the completed jobs.
-func runJobs(ctx context.Context, h *neighborhood, t *tally, name string, start func(p server.Person) (*neighborJob, error)) {
+func runJobs(ctx context.Context, h *neighborhood, t *tally, name string, start func(p server.Person) (*greedy.Job, error)) {
 	p := h.members[0]
 	for ctx.Err() == nil {
 		j, err := start(p)
@@ -380,20 +281,13 @@ func runJobs(ctx context.Context, h *neighborhood, t *tally, name string, start 
 
 // runImports repeatedly imports a large file.
 func runImports(ctx context.Context, h *neighborhood, t *tally) {
-	runJobs(ctx, h, t, "imported", func(p server.Person) (*neighborJob, error) { return h.upload(ctx, p, "import.json") })
+	runJobs(ctx, h, t, "imported", func(p server.Person) (*greedy.Job, error) { return h.upload(ctx, p, "import.json") })
 }
 
 // runCopies repeatedly copies the heavy board.
 func runCopies(ctx context.Context, h *neighborhood, t *tally) {
-	runJobs(ctx, h, t, "copied", func(p server.Person) (*neighborJob, error) {
-		text, err := json.Marshal(map[string]any{"name": "Copy", "includeCards": true})
-		if err != nil {
-			return nil, err
-		}
-		res, err := h.client(p).Open(ctx, "POST", h.url("/boards/"+h.heavy+"/copy"), jsonHeader(), bytes.NewReader(text), int64(len(text)))
-		if err != nil {
-			return nil, err
-		}
-		return jobOf(res)
+	runJobs(ctx, h, t, "copied", func(p server.Person) (*greedy.Job, error) {
+		const text = `{"name":"Copy","includeCards":true}`
+		return greedy.Start(ctx, h.client(p), h.srv.Addr, "/boards/"+h.heavy+"/copy", rand.Text(), strings.NewReader(text), int64(len(text)))
 	})
 }

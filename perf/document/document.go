@@ -175,9 +175,11 @@ type Counts struct {
 	Items      int `json:"items,omitzero"`
 }
 
-// WriteWorkspaceFile is like WriteWorkspace, but writes a document with Boards boards to a file.
+// WriteWorkspaceFile writes the document of a workspace with Boards boards of Cards cards to a file. owner is the id of a
+// user, who is also assigned to cards.
 func WriteWorkspaceFile(path, owner string, part int, now time.Time) error {
-	return WriteFile(path, func(w io.Writer) error { return WriteWorkspace(w, owner, part, Boards, now.UTC()) })
+	g := NewGenerator(owner, part, Cards, Cards, now.UTC())
+	return WriteFile(path, func(w io.Writer) error { return g.WriteWorkspace(w, part*Boards, Boards) })
 }
 
 // WriteFile creates a file and writes the output of write to it.
@@ -204,12 +206,10 @@ func NewGenerator(owner string, part, cards, open int, now time.Time) Generator 
 	return Generator{random: random, words: rand.NewZipf(random, 1.1, 4, 4095), now: now, owner: owner, cards: cards, open: open}
 }
 
-// WriteWorkspace writes the document of a workspace. Different parts have different content, which is the same in every
-// run except for the times. The times are relative to now. owner is the id of a user, who is also assigned to cards.
-func WriteWorkspace(w io.Writer, owner string, part, boards int, now time.Time) error {
-	g := NewGenerator(owner, part, Cards, Cards, now)
+// WriteWorkspace writes the document of a workspace with boards from number first on.
+func (g *Generator) WriteWorkspace(w io.Writer, first, boards int) error {
 	if _, err := fmt.Fprintf(w, `{"format":"cardwall-workspace-export/1","exportedAt":%q,"workspace":{},"boards":[`,
-		now.Format(InstantLayout)); err != nil {
+		g.now.Format(InstantLayout)); err != nil {
 		return err
 	}
 	total := Counts{Boards: boards}
@@ -219,7 +219,7 @@ func WriteWorkspace(w io.Writer, owner string, part, boards int, now time.Time) 
 				return err
 			}
 		}
-		b := g.Board(part*boards + i)
+		b := g.Board(first + i)
 		if err := json.MarshalWrite(w, b, json.Deterministic(true)); err != nil {
 			return err
 		}

@@ -15,7 +15,8 @@ func TestDocument(t *testing.T) {
 	now := time.Date(2026, 3, 31, 12, 0, 0, 0, time.UTC)
 	write := func(part int) []byte {
 		var out bytes.Buffer
-		if err := WriteWorkspace(&out, "usr_ada", part, boards, now); err != nil {
+		g := NewGenerator("usr_ada", part, Cards, Cards, now)
+		if err := g.WriteWorkspace(&out, part*boards, boards); err != nil {
 			t.Fatal(err)
 		}
 		return out.Bytes()

@@ -54,14 +54,7 @@ func (c *Client) Do(ctx context.Context, method, addr, path, key string, in, out
 
 // Send is like Do, but the body is already JSON.
 func (c *Client) Send(ctx context.Context, method, addr, path, key string, body []byte, out any) error {
-	if !strings.HasPrefix(path, "/api/") {
-		path = "/api/public/v1" + path
-	}
-	header := http.Header{"Content-Type": {"application/json"}}
-	if key != "" {
-		header.Set("Idempotency-Key", key)
-	}
-	res, err := c.Open(ctx, method, "http://"+addr+path, header, bytes.NewReader(body), int64(len(body)))
+	res, err := c.Stream(ctx, method, addr, path, key, bytes.NewReader(body), int64(len(body)))
 	if err != nil {
 		return err
 	}
@@ -74,6 +67,19 @@ func (c *Client) Send(ctx context.Context, method, addr, path, key string, body 
 		return nil
 	}
 	return json.Unmarshal(text, out)
+}
+
+// Stream is like Send, but reads the body, which has the given size in bytes, and returns the response, whose body the
+// caller must close.
+func (c *Client) Stream(ctx context.Context, method, addr, path, key string, body io.Reader, size int64) (*http.Response, error) {
+	if !strings.HasPrefix(path, "/api/") {
+		path = "/api/public/v1" + path
+	}
+	header := http.Header{"Content-Type": {"application/json"}}
+	if key != "" {
+		header.Set("Idempotency-Key", key)
+	}
+	return c.Open(ctx, method, "http://"+addr+path, header, body, size)
 }
 
 // Open sends a request with the client's token and a body of the given size in bytes. It returns the response, whose

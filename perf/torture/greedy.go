@@ -1,21 +1,22 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"crypto/rand"
+	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	mathrand "math/rand/v2"
-	"net"
-	"net/url"
 	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
 	"time"
 
+	"cardwall/perf/document"
 	"cardwall/perf/fleet"
+	"cardwall/perf/greedy"
 	"cardwall/perf/process"
 	"cardwall/perf/server"
 )
@@ -32,9 +33,9 @@ const (
 	greedyClean     = time.Minute            // time limit for the server to delete the leftovers of jobs
 )
 
-// greedy is a neighbor that uses an installation as much as its plan allows while servers are killed. Its workload has
+// neighbor is a person who uses an installation as much as its plan allows while servers are killed. Its workload has
 // a separate token.
-type greedy struct {
+type neighbor struct {
 	*workload
 	person server.Person
 	source string // id of the board that the neighbor copies
@@ -108,17 +109,28 @@ func (w *workload) runGreedy(query func(string) (string, error)) error {
 }
 
 // newGreedy creates the neighbor and its board.
-func (w *workload) newGreedy() (*greedy, error) {
+func (w *workload) newGreedy() (*neighbor, error) {
 	p, err := w.Servers[0].AddPerson(w.ctx, "Grete")
 	if err != nil {
 		return nil, err
 	}
 	own := &workload{w.trialRun, new(*w.Fleet)}
 	own.Client = fleet.NewClient(p.Token, fleet.RequestTimeout)
-	g := &greedy{workload: own, person: p, file: greedyDocument(p.ID, "Imported", greedyBoards, greedyCards),
-		counts: map[string]int{}, checked: map[string]bool{}}
-	source := greedyDocument(p.ID, "Source", 1, greedySource)
-	if !g.finish(w.ctx, g.importPath(), source) {
+	g := &neighbor{workload: own, person: p, counts: map[string]int{}, checked: map[string]bool{}}
+	documents := document.NewGenerator(p.ID, 0, greedyCards, greedyCards, time.Now().UTC())
+	var file bytes.Buffer
+	if err := documents.WriteWorkspace(&file, 0, greedyBoards); err != nil {
+		return nil, err
+	}
+	g.file = file.Bytes()
+	documents = document.NewGenerator(p.ID, 1, greedySource, greedySource, time.Now().UTC())
+	board := documents.Board(0)
+	board.Board.Name = "Source"
+	source, err := json.Marshal(board)
+	if err != nil {
+		return nil, err
+	}
+	if !g.finish(w.ctx, greedy.ImportPath(p.Workspace), source) {
 		return nil, errors.New("the neighbor's board was not imported")
 	}
 	if err := g.checkBoards(w.ctx); err != nil {
@@ -133,18 +145,14 @@ func (w *workload) newGreedy() (*greedy, error) {
 	return g, nil
 }
 
-func (g *greedy) importPath() string {
-	return "/api/app/v1/workspaces/" + g.person.Workspace + "/import?format=cardwall"
-}
-
 // count counts an action of the neighbor.
-func (g *greedy) count(action string) {
+func (g *neighbor) count(action string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.counts[action]++
 }
 
-func (g *greedy) summary() string {
+func (g *neighbor) summary() string {
 	var all []string
 	for action, n := range g.counts {
 		all = append(all, fmt.Sprintf("%d %s", n, action))
@@ -154,7 +162,7 @@ func (g *greedy) summary() string {
 }
 
 // start starts the neighbor's work, which stops when ctx ends.
-func (g *greedy) start(ctx context.Context) {
+func (g *neighbor) start(ctx context.Context) {
 	repeat := func(n int, work func()) {
 		for range n {
 			g.running.Go(func() {
@@ -164,7 +172,7 @@ func (g *greedy) start(ctx context.Context) {
 			})
 		}
 	}
-	repeat(1, func() { g.finish(ctx, g.importPath(), g.file) })
+	repeat(1, func() { g.finish(ctx, greedy.ImportPath(g.person.Workspace), g.file) })
 	repeat(1, func() {
 		g.finish(ctx, "/boards/"+g.source+"/copy", []byte(`{"name":"Source, copied","includeCards":true}`))
 	})
@@ -186,29 +194,17 @@ func isOutage(err error) bool {
 }
 
 // node returns a random server.
-func (g *greedy) node() *server.Server { return g.Servers[mathrand.IntN(len(g.Servers))] }
-
-// greedyJob is the part of a job that the neighbor reads.
-type greedyJob struct {
-	ID, Kind, State string
-	Done, Total     int
-	BoardIDs        []string
-	Error           *struct{ Code, Message string }
-}
-
-func (j greedyJob) ended() bool {
-	return j.State == "done" || j.State == "failed" || j.State == "cancelled"
-}
+func (g *neighbor) node() *server.Server { return g.Servers[mathrand.IntN(len(g.Servers))] }
 
 // finish starts a job, waits until it ends and reports whether it succeeded. While servers are killed or busy, finish
 // retries with the same idempotency key. It gives up if servers have refused to start the job three times, if a
 // response is unexpected, or if ctx ends.
-func (g *greedy) finish(ctx context.Context, path string, body []byte) bool {
+func (g *neighbor) finish(ctx context.Context, path string, body []byte) bool {
 	key := rand.Text()
-	var r struct{ Data greedyJob }
+	var job *greedy.Job
 	for refused := 0; ; {
-		err := g.Client.Send(ctx, "POST", g.node().Addr, path, key, body, &r)
-		if err == nil {
+		var err error
+		if job, err = greedy.Start(ctx, g.Client, g.node().Addr, path, key, bytes.NewReader(body), int64(len(body))); err == nil {
 			break
 		}
 		if !g.shouldRetry(ctx, err) {
@@ -223,25 +219,25 @@ func (g *greedy) finish(ctx context.Context, path string, body []byte) bool {
 		}
 		_ = fleet.Sleep(ctx, greedyPause)
 	}
-	if !strings.HasPrefix(r.Data.ID, "job_") {
+	if job == nil {
 		g.count("finished without a job")
 		return true
 	}
-	for !r.Data.ended() {
+	for !job.Ended() {
 		err := fleet.Sleep(ctx, 200*time.Millisecond)
 		if err == nil {
-			err = g.Client.Do(ctx, "GET", g.node().Addr, "/jobs/"+r.Data.ID, "", nil, &r)
+			err = job.Refresh(ctx, g.Client, g.node().Addr)
 		}
 		if err != nil && !g.shouldRetry(ctx, err) {
 			return false
 		}
 	}
-	return r.Data.State == "done"
+	return job.State == "done"
 }
 
 // shouldRetry reports whether the neighbor should retry after an error. It records errors that a killed or busy server
 // does not explain.
-func (g *greedy) shouldRetry(ctx context.Context, err error) bool {
+func (g *neighbor) shouldRetry(ctx context.Context, err error) bool {
 	if ctx.Err() != nil {
 		return false
 	}
@@ -253,60 +249,46 @@ func (g *greedy) shouldRetry(ctx context.Context, err error) bool {
 	return true
 }
 
-func (g *greedy) search(ctx context.Context) {
-	err := g.Client.Do(ctx, "GET", g.node().Addr, "/search?q="+url.QueryEscape(`"common words common"`), "", nil, nil)
+// attempt does work that counts as an action unless it fails. After an error, it pauses.
+func (g *neighbor) attempt(ctx context.Context, action string, work func(addr string) error) {
+	err := work(g.node().Addr)
 	switch {
 	case err == nil:
-		g.count("searches")
+		g.count(action)
 	case g.shouldRetry(ctx, err):
 		_ = fleet.Sleep(ctx, greedyPause)
 	}
 }
 
-// export exports the workspace and reads the response at 20 kB per second until the request times out.
-func (g *greedy) export(ctx context.Context) {
-	res, err := g.Client.Open(ctx, "GET", "http://"+g.node().Addr+"/api/public/v1/workspaces/"+g.person.Workspace+"/export", nil, nil, 0)
-	if err != nil {
-		if g.shouldRetry(ctx, err) {
-			_ = fleet.Sleep(ctx, greedyPause)
-		}
-		return
-	}
-	defer res.Body.Close()
-	g.count("exports")
-	for err == nil && ctx.Err() == nil {
-		if _, err = io.CopyN(io.Discard, res.Body, 2000); err == nil {
-			err = fleet.Sleep(ctx, 100*time.Millisecond)
-		}
-	}
+func (g *neighbor) search(ctx context.Context) {
+	g.attempt(ctx, "searches", func(addr string) error {
+		return greedy.Search(ctx, g.Client, addr, document.FrequentWords+" "+document.FrequentWords)
+	})
 }
 
-// uploadSlowly starts an upload and sends one byte per second until the server responds or closes the connection.
-func (g *greedy) uploadSlowly(ctx context.Context) {
-	defer func() { _ = fleet.Sleep(ctx, greedyPause) }()
-	addr := g.node().Addr
-	conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", addr)
-	if err != nil {
-		return
-	}
-	defer conn.Close()
-	_, err = fmt.Fprintf(conn, "POST %s HTTP/1.1\r\nHost: %s\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\n"+
-		"Content-Length: 1000000\r\n\r\n", g.importPath(), addr, g.person.Token)
-	for buf := make([]byte, 1); err == nil && ctx.Err() == nil; {
-		if err = conn.SetReadDeadline(time.Now().Add(time.Second)); err != nil {
-			return
+// export exports the workspace and reads the response at 20 kB per second until the request times out.
+func (g *neighbor) export(ctx context.Context) {
+	g.attempt(ctx, "exports", func(addr string) error {
+		n, err := greedy.Export(ctx, g.Client, addr, g.person.Workspace, 20_000)
+		if n > 0 {
+			g.count("exports begun")
 		}
-		if n, _ := conn.Read(buf); n > 0 {
-			g.count("slow uploads refused")
-			return
-		}
-		_, err = conn.Write([]byte(" "))
+		return err
+	})
+}
+
+// uploadSlowly sends one byte of an upload per second until the server responds or closes the connection.
+func (g *neighbor) uploadSlowly(ctx context.Context) {
+	status, _ := greedy.UploadSlowly(ctx, g.node().Addr, g.person.Token, g.person.Workspace, time.Second)
+	if status > 0 {
+		g.count("slow uploads refused")
 	}
+	_ = fleet.Sleep(ctx, greedyPause)
 }
 
 // checkBoards counts the cards on each of the neighbor's visible boards that has not been checked yet. A board must be
 // complete as soon as it is visible.
-func (g *greedy) checkBoards(ctx context.Context) error {
+func (g *neighbor) checkBoards(ctx context.Context) error {
 	boards, err := g.visibleBoards(ctx)
 	if err != nil {
 		return err
@@ -319,7 +301,7 @@ func (g *greedy) checkBoards(ctx context.Context) error {
 			continue
 		}
 		want, cards := greedySource, 0
-		if strings.HasPrefix(name, "Imported") {
+		if strings.HasPrefix(name, "Board") {
 			want = greedyCards
 		}
 		for cursor := ""; ; {
@@ -347,7 +329,7 @@ func (g *greedy) checkBoards(ctx context.Context) error {
 }
 
 // visibleBoards returns the names of the neighbor's visible boards by id.
-func (g *greedy) visibleBoards(ctx context.Context) (map[string]string, error) {
+func (g *neighbor) visibleBoards(ctx context.Context) (map[string]string, error) {
 	found := map[string]string{}
 	for cursor := ""; ; {
 		var page struct {
@@ -369,7 +351,7 @@ func (g *greedy) visibleBoards(ctx context.Context) (map[string]string, error) {
 
 // audit waits until all jobs have ended and compares the boards that they created with the visible boards. No hidden
 // data may remain.
-func (g *greedy) audit(query func(string) (string, error)) error {
+func (g *neighbor) audit(query func(string) (string, error)) error {
 	jobs, err := g.awaitJobs()
 	if err != nil {
 		return err
@@ -411,15 +393,15 @@ func (g *greedy) audit(query func(string) (string, error)) error {
 }
 
 // awaitJobs waits until all of the neighbor's jobs have ended and returns them.
-func (g *greedy) awaitJobs() (jobs []greedyJob, err error) {
+func (g *neighbor) awaitJobs() (jobs []greedy.Job, err error) {
 	for deadline := time.Now().Add(greedyJobsEnd); ; {
 		jobs = jobs[:0]
-		if err := fleet.EachPage(g.Fleet, "/workspaces/"+g.person.Workspace+"/jobs?limit=100", func(page []greedyJob) {
+		if err := fleet.EachPage(g.Fleet, "/workspaces/"+g.person.Workspace+"/jobs?limit=100", func(page []greedy.Job) {
 			jobs = append(jobs, page...)
 		}); err != nil {
 			return nil, err
 		}
-		unfinished := slices.DeleteFunc(slices.Clone(jobs), greedyJob.ended)
+		unfinished := slices.DeleteFunc(slices.Clone(jobs), greedy.Job.Ended)
 		if len(unfinished) == 0 {
 			return jobs, nil
 		}
