@@ -80,6 +80,8 @@ const (
 	nameFirstFilled = "first response, filled"
 	nameIdle        = "memory, idle"
 	nameLoaded      = "memory, under load"
+	nameIdleCPU     = "processor, idle"
+	namePoller      = "processor, 200 boards polled every 10 s"
 	nameFolder      = "data folder"
 
 	namePostgres = ", PostgreSQL"

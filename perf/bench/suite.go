@@ -37,8 +37,9 @@ type suite struct {
 // run runs all requested benchmarks. Only compareLarge has two installations running at the same time.
 func (s *suite) run(ctx context.Context) error {
 	benchmarks := s.serverBenchmarks()
-	if s.wants(nameFirst, nameFirstFilled, nameIdle, nameLoaded, nameFolder, nameRuleWithout, nameRuleFifth, nameRuleFifthRuns,
-		nameRuleWith, nameRuleRuns, nameOverloadBest, nameOverload, nameOverloadRefused, nameOverloadRecovery) ||
+	if s.wants(nameFirst, nameFirstFilled, nameIdle, nameLoaded, nameFolder, nameIdleCPU, namePoller,
+		nameRuleWithout, nameRuleFifth, nameRuleFifthRuns, nameRuleWith, nameRuleRuns,
+		nameOverloadBest, nameOverload, nameOverloadRefused, nameOverloadRecovery) ||
 		slices.ContainsFunc(benchmarks, func(m benchmark) bool { return s.wants(m.name) }) {
 		srv, err := newInstallation(ctx, s.Binary, s.dir, "")
 		if err != nil {
@@ -155,6 +156,11 @@ func (s *suite) measureServer(ctx context.Context, srv *installation, benchmarks
 			return err
 		}
 		s.rows = append(s.rows, row{name: nameFolder, value: megabytes(size)})
+	}
+	if s.wants(nameIdleCPU, namePoller) {
+		if err := s.measurePoller(ctx, srv, f); err != nil {
+			return err
+		}
 	}
 	if err := srv.Stop(); err != nil || !s.wants(nameFirstFilled) {
 		return err
