@@ -60,6 +60,36 @@ test.describe('a separate server', () => {
     }
   })
 
+  test('My cards shows a change that was made before it found the restarted server', async ({ newSignedOutPage }) => {
+    test.setTimeout(120_000)
+    const { folder, remove } = makeTempFolder()
+    const port = await freePort()
+    let server = await startDemoServer(folder, port)
+    try {
+      const page = await newSignedOutPage({ baseURL: server.url })
+      await openBoard(page, server)
+      await page.goto('/my-cards')
+      const card = page.locator('a[data-card]').first()
+      const id = (await card.getAttribute('data-card'))!
+      const rename = (title: string) => callApi(page, 'PATCH', `/public/v1/cards/${id}`, { title })
+      // Change the card until the page follows, which shows that the live stream is open.
+      await expect(async () => {
+        await rename(`Before ${Date.now()}`)
+        await expect(page.getByText('Before')).toBeVisible({ timeout: 1000 })
+      }).toPass()
+
+      await page.route('**/live?*', (route) => route.abort())
+      await server.stop('SIGKILL')
+      server = await startDemoServer(folder, port)
+      await rename('Meanwhile')
+      await page.unroute('**/live?*')
+      await expect(page.getByText('Meanwhile')).toBeVisible({ timeout: 30_000 })
+    } finally {
+      await server.stop('SIGKILL')
+      remove()
+    }
+  })
+
   test('an upload continues with what a killed server had stored', async ({ newSignedOutPage }) => {
     test.setTimeout(120_000)
     const { folder, remove } = makeTempFolder()
