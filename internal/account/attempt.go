@@ -60,7 +60,7 @@ func (g guesser) subjects(email string) []session.Subject {
 // takeGuess counts a guess, or returns a rate_limited error if a limit is reached. The
 // caller must call it before it checks the password.
 func (a *Accounts) takeGuess(db *store.DB, tried []session.Subject) error {
-	err := a.attempts.Take(db, tried...)
+	err := a.attempts.Spend(db, tried...)
 	var f *board.Fault
 	if errors.As(err, &f) {
 		f.Message = "Too many wrong passwords. Try again in " + board.WaitText(f.RetryAfter) + ", " +

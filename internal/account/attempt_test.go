@@ -25,7 +25,7 @@ func TestGuessesFromManyNetworksAreLimited(t *testing.T) {
 		t.Helper()
 		for i := range limit + 1 {
 			g, email := guess(i)
-			if err := attempts.Take(db, g.subjects(email)...); (err != nil) != (i == limit) {
+			if err := attempts.Spend(db, g.subjects(email)...); (err != nil) != (i == limit) {
 				t.Fatalf("%s: guess %d: got error %v, want an error after %d guesses", what, i+1, err, limit)
 			}
 		}
@@ -41,11 +41,11 @@ func TestGuessesFromManyNetworksAreLimited(t *testing.T) {
 			knownDevice: true},
 		"a session": {caller: board.Caller{Address: "10.0.0.1", Network: "10.0.0.1", SessionID: "ses_1"}},
 	} {
-		if err := attempts.Take(db, g.subjects("grace@example.com")...); err != nil {
+		if err := attempts.Spend(db, g.subjects("grace@example.com")...); err != nil {
 			t.Errorf("%s: got error %v, want none", what, err)
 		}
 	}
-	if err := attempts.Take(db,
+	if err := attempts.Spend(db,
 		guesser{caller: callerAt("192.0.2.2", "192.0.2.2")}.subjects("grace@example.com")...); err == nil {
 		t.Error("a guess from another new network: got no error, want one")
 	}

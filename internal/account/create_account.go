@@ -22,7 +22,7 @@ type CreateAccountInput struct {
 }
 
 func (a *Accounts) beforeCreateAccount(ctx context.Context, db *store.DB, caller board.Caller, in *CreateAccountInput) error {
-	if err := a.attempts.Take(db, session.PerNetwork(emailsNetwork, caller)...); err != nil {
+	if err := a.attempts.Spend(db, session.PerNetwork(emailsNetwork, caller)...); err != nil {
 		return err
 	}
 	if in.TimeZone == "" {

@@ -190,7 +190,7 @@ func (a *Accounts) prove(ctx context.Context, db *store.DB, caller board.Caller,
 	if err != nil {
 		return proof{}, err
 	}
-	a.attempts.Forgive(db, tried...)
+	a.attempts.Refund(db, tried...)
 	return p, nil
 }
 

@@ -48,7 +48,7 @@ func (a *Accounts) beforeSignUp(ctx context.Context, db *store.DB, caller board.
 	if err := CheckPassword(in.Password, email, name); err != nil {
 		return err
 	}
-	if err := a.attempts.Take(db, session.PerNetwork(emailsNetwork, caller)...); err != nil {
+	if err := a.attempts.Spend(db, session.PerNetwork(emailsNetwork, caller)...); err != nil {
 		return err
 	}
 	hash, err := a.passwords.hash(ctx, in.Password)
@@ -147,7 +147,7 @@ func (a *Accounts) beforeRequestReset(_ context.Context, db *store.DB, caller bo
 	if in.normal, err = board.NormalEmail(in.Email); err != nil {
 		return err
 	}
-	return a.attempts.Take(db, session.PerNetwork(emailsNetwork, caller)...)
+	return a.attempts.Spend(db, session.PerNetwork(emailsNetwork, caller)...)
 }
 
 // RequestPasswordReset queues an email. Whether there is an account is checked when
@@ -188,7 +188,7 @@ func (a *Accounts) beforeResetPassword(ctx context.Context, db *store.DB, caller
 	}
 	if err == nil {
 		for _, known := range []bool{false, true} {
-			a.attempts.Forgive(db, guesser{caller: caller, knownDevice: known}.subjects(p.Email)[0])
+			a.attempts.Refund(db, guesser{caller: caller, knownDevice: known}.subjects(p.Email)[0])
 		}
 	}
 	return err

@@ -123,7 +123,7 @@ func (d *endpoints) register(ctx context.Context, w http.ResponseWriter, r *http
 	if err != nil {
 		return err
 	}
-	if err := d.attempts.Take(d.db, session.Subject{Limit: registrations, Of: network}); err != nil {
+	if err := d.attempts.Spend(d.db, session.Subject{Limit: registrations, Of: network}); err != nil {
 		return err
 	}
 	c.ID = store.NewID("cli_")
@@ -169,7 +169,7 @@ func (s *Server) client(ctx context.Context, db *store.DB, id, network string) (
 	}
 	if isDocument(id) {
 		return s.documents.get(ctx, id, db.Now(), func() error {
-			return s.attempts.Take(db, session.Subject{Limit: fetches, Of: network})
+			return s.attempts.Spend(db, session.Subject{Limit: fetches, Of: network})
 		})
 	}
 	err = db.Read(ctx, board.System(), func(v *store.View) (err error) {

@@ -172,7 +172,7 @@ type DeviceInput struct {
 // person with a valid code could try the codes of other people without a limit.
 func (s *Server) limitUserCodes(_ context.Context, db *store.DB, caller board.Caller, _ *DeviceInput) error {
 	subjects := session.PerNetwork(userCodesPerNetwork, caller)
-	return s.attempts.Take(db, append(subjects, session.Subject{Limit: userCodesPerPerson, Of: caller.UserID})...)
+	return s.attempts.Spend(db, append(subjects, session.Subject{Limit: userCodesPerPerson, Of: caller.UserID})...)
 }
 
 // pendingDevice returns the device authorization request with a user code. It returns an

@@ -46,7 +46,7 @@ func (d *endpoints) deviceAuthorization(ctx context.Context, w http.ResponseWrit
 	if err != nil {
 		return err
 	}
-	if err := d.attempts.Take(d.db, session.Subject{Limit: deviceRequests, Of: network}); err != nil {
+	if err := d.attempts.Spend(d.db, session.Subject{Limit: deviceRequests, Of: network}); err != nil {
 		return err
 	}
 	device := board.Device{Consent: board.Consent{

@@ -84,14 +84,14 @@ func (in WriteInput) check(l *Limiter, db *store.DB, caller board.Caller) error 
 	if err := ticketsOf(db, caller).check(in.Ticket, db.Now()); err != nil {
 		return err
 	}
-	return l.attempts.Take(db,
+	return l.attempts.Spend(db,
 		session.Subject{Limit: networkWritesPerMinute, Of: page + network},
 		session.Subject{Limit: networkWritesPerHour, Of: page + network},
 		session.Subject{Limit: pageWritesPerMinute, Of: page}, session.Subject{Limit: pageWritesPerDay, Of: page})
 }
 
 func (l *Limiter) countView(db *store.DB, caller board.Caller) error {
-	return l.attempts.Take(db, session.Subject{Limit: viewsPerMinute, Of: string(caller.Guest.Key)})
+	return l.attempts.Spend(db, session.Subject{Limit: viewsPerMinute, Of: string(caller.Guest.Key)})
 }
 
 func (l *Limiter) beforePage(_ context.Context, db *store.DB, caller board.Caller, in *GetPageInput) error {

@@ -101,7 +101,7 @@ func (s *server) calendar(ctx context.Context, r *http.Request) (string, error) 
 	if userID == "" {
 		return "", board.NotFound()
 	}
-	if err := s.attempts.Take(s.DB, session.Subject{Limit: feedReads, Of: string(hash)}); err != nil {
+	if err := s.attempts.Spend(s.DB, session.Subject{Limit: feedReads, Of: string(hash)}); err != nil {
 		return "", err
 	}
 	var cards []board.FeedCard

@@ -58,13 +58,13 @@ func perNetwork(l Limit, address, network string) []Subject {
 // write costs less than the work that follows, such as hashing a password.
 type Attempts struct{ counts *counts }
 
-// NewAttempts returns new Attempts. If unlimited is true, Take never returns an error.
+// NewAttempts returns new Attempts. If unlimited is true, Spend never returns an error.
 func NewAttempts(unlimited bool) *Attempts { return &Attempts{newCounts(unlimited, false)} }
 
-// Take counts an attempt. The caller must call it before the attempt, so that
+// Spend counts an attempt. The caller must call it before the attempt, so that
 // concurrent attempts cannot exceed the limit. If one of the limits is used up,
-// Take counts nothing and returns a rate_limited error.
-func (a *Attempts) Take(db *store.DB, subjects ...Subject) error {
+// Spend counts nothing and returns a rate_limited error.
+func (a *Attempts) Spend(db *store.DB, subjects ...Subject) error {
 	a.counts.share(db)
 	now := db.Now()
 	rate, ok := a.counts.spendAll(now, subjects...)
@@ -78,10 +78,10 @@ func (a *Attempts) Take(db *store.DB, subjects ...Subject) error {
 	}
 }
 
-// Forgive undoes the count of an attempt that succeeded. For the first subject it
+// Refund undoes the count of an attempt that succeeded. For the first subject it
 // undoes the count of all attempts, so that a successful sign-in resets the limit.
-func (a *Attempts) Forgive(db *store.DB, subjects ...Subject) {
+func (a *Attempts) Refund(db *store.DB, subjects ...Subject) {
 	for i, s := range subjects {
-		a.counts.forgive(s, i == 0, db.Now())
+		a.counts.refund(s, i == 0, db.Now())
 	}
 }

@@ -169,7 +169,7 @@ func (c *counts) spendAll(now time.Time, subjects ...Subject) (rate Rate, ok boo
 		each, ok := c.spend(s, now)
 		if !ok {
 			for _, s := range subjects[:i] {
-				c.forgive(s, false, now)
+				c.refund(s, false, now)
 			}
 			return each, false
 		}
@@ -180,8 +180,8 @@ func (c *counts) spendAll(now time.Time, subjects ...Subject) (rate Rate, ok boo
 	return rate, true
 }
 
-// forgive undoes the count of one attempt, or of all attempts if all is true.
-func (c *counts) forgive(s Subject, all bool, now time.Time) {
+// refund undoes the count of one attempt, or of all attempts if all is true.
+func (c *counts) refund(s Subject, all bool, now time.Time) {
 	if c.unlimited {
 		return
 	}

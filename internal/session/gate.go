@@ -148,7 +148,7 @@ func (g *Gate) spend(c board.Caller, of board.Resource, now time.Time) (Rate, er
 	rate, ok := g.spendOne(c, board.ResourceGeneral, now)
 	switch {
 	case !ok:
-		g.rates.forgive(subjectOf(c, of), false, now)
+		g.rates.refund(subjectOf(c, of), false, now)
 		return rate, limited(rate, now)
 	case rate.Remaining < own.Remaining:
 		return rate, nil
@@ -170,7 +170,7 @@ func (g *Gate) Spend(c board.Caller, of board.Resource) (Rate, error) {
 	now := g.db.Now()
 	rate, ok := g.spendOne(c, of, now)
 	if !ok {
-		g.rates.forgive(subjectOf(c, board.ResourceGeneral), false, now)
+		g.rates.refund(subjectOf(c, board.ResourceGeneral), false, now)
 		return rate, limited(rate, now)
 	}
 	return rate, nil
@@ -185,7 +185,7 @@ func (g *Gate) SpendMore(c board.Caller, n int) (Rate, error) {
 	if ok {
 		return rate, nil
 	}
-	g.rates.forgive(s, false, now)
+	g.rates.refund(s, false, now)
 	if n+1 > rate.Limit {
 		return rate, board.Invalid("operations must have at most %d elements, which is the limit of requests per minute.", rate.Limit).
 			In("operations", board.RuleValue)
@@ -197,10 +197,10 @@ func (g *Gate) SpendMore(c board.Caller, n int) (Rate, error) {
 // limit on concurrent exports. It returns the rate of the request's budget.
 func (g *Gate) Refund(c board.Caller, of board.Resource) Rate {
 	now := g.db.Now()
-	g.rates.forgive(subjectOf(c, board.ResourceGeneral), false, now)
+	g.rates.refund(subjectOf(c, board.ResourceGeneral), false, now)
 	own := subjectOf(c, of)
 	if of != board.ResourceGeneral {
-		g.rates.forgive(own, false, now)
+		g.rates.refund(own, false, now)
 	}
 	rate := g.rates.peek(own, now)
 	rate.Resource = of

@@ -153,22 +153,22 @@ func TestSignInAttemptsAreSharedByAllServers(t *testing.T) {
 	}
 	guess := session.Subject{Limit: session.Limit{Name: "guess", Most: 10, Window: 15 * time.Minute}, Of: "ada"}
 	wide := session.Subject{Limit: session.Limit{Name: "wide", Most: 50, Window: 15 * time.Minute}, Of: "net"}
-	take := func(i int) error { return attempts[i].Take(nodes[i].DB, guess, wide) }
+	spend := func(i int) error { return attempts[i].Spend(nodes[i].DB, guess, wide) }
 	for round := range 2 {
 		for n := range 10 {
-			if err := take(n % 3); err != nil {
+			if err := spend(n % 3); err != nil {
 				t.Fatalf("round %d, guess %d: %v", round, n+1, err)
 			}
 		}
 		for i := range 3 {
-			f, ok := board.AsFault(take(i))
+			f, ok := board.AsFault(spend(i))
 			if !ok || f.Code != board.CodeRateLimited || f.RetryAfter < 14*time.Minute || f.RetryAfter > 15*time.Minute ||
 				!strings.Contains(f.Message, " in 15 min.") {
 				t.Errorf("round %d: the eleventh guess on server %d: got %v, want rate_limited for 15 minutes", round, i, f)
 			}
 		}
 		nodes[0].Clock.Advance(time.Second)
-		attempts[1].Forgive(nodes[1].DB, guess, wide)
+		attempts[1].Refund(nodes[1].DB, guess, wide)
 		nodes[0].Clock.Advance(time.Second)
 	}
 }
@@ -188,11 +188,11 @@ func TestLimitsWorkWithoutTheDatabase(t *testing.T) {
 	a := session.NewAttempts(false)
 	guess := session.Subject{Limit: session.Limit{Name: "guess", Most: 10, Window: time.Hour}, Of: "ada"}
 	for n := range 10 {
-		if err := a.Take(db, guess); err != nil {
+		if err := a.Spend(db, guess); err != nil {
 			t.Fatalf("guess %d: %v", n+1, err)
 		}
 	}
-	if err := a.Take(db, guess); !board.IsCode(err, board.CodeRateLimited) {
+	if err := a.Spend(db, guess); !board.IsCode(err, board.CodeRateLimited) {
 		t.Errorf("the eleventh guess: got error %v, want code %s", err, board.CodeRateLimited)
 	}
 }
