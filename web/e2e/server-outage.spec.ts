@@ -10,33 +10,59 @@ async function activityKinds(page: Page, boardId: string): Promise<string[]> {
   return (await callApi<{ type: string }[]>(page, 'GET', path)).map((entry) => entry.type)
 }
 
-/** Signs in on a server of the test, and opens the first board. */
-async function openBoard(page: Page, server: RunningServer): Promise<void> {
-  await page.goto('/sign-in')
-  await page.getByLabel('Email address').fill(server.email)
-  await page.getByLabel('Password').fill(server.password)
-  await page.keyboard.press('Enter')
-  await page.getByRole('main').locator('a[href^="/boards/"]').first().click()
-  await expect(page.locator('[data-card]').first()).toBeVisible()
+/** A server with data of its own. After it was killed, it starts on the same port with the same data. */
+class OwnServer {
+  running!: RunningServer
+  readonly #data = makeTempFolder()
+  #port = 0
+
+  async start(): Promise<void> {
+    this.#port ||= await freePort()
+    this.running = await startDemoServer(this.#data.folder, this.#port)
+  }
+  kill(): Promise<void> {
+    return this.running.stop('SIGKILL')
+  }
+  async remove(): Promise<void> {
+    await this.kill()
+    this.#data.remove()
+  }
 }
 
-test.describe('a separate server', () => {
-  test.use({ signedIn: false })
+/** A test with a server of its own, whose first board it opens signed in. */
+const withServer = test.extend<{ server: OwnServer; serverPage: Page }>({
+  server: async ({}, use) => {
+    const server = new OwnServer()
+    await server.start()
+    await use(server)
+    await server.remove()
+  },
+  serverPage: async ({ newSignedOutPage, server }, use) => {
+    const { url, email, password } = server.running
+    const page = await newSignedOutPage({ baseURL: url })
+    await shortenPauses(page)
+    await page.goto('/sign-in')
+    await page.getByLabel('Email address').fill(email)
+    await page.getByLabel('Password').fill(password)
+    await page.keyboard.press('Enter')
+    await page.getByRole('main').locator('a[href^="/boards/"]').first().click()
+    await expect(page.locator('[data-card]').first()).toBeVisible()
+    await use(page)
+  },
+})
 
-  test('a restarted server gets every change made during its outage exactly once', async ({ newSignedOutPage }) => {
-    test.setTimeout(120_000)
-    const { folder, remove } = makeTempFolder()
-    const port = await freePort()
-    let server = await startDemoServer(folder, port)
-    try {
-      const page = await newSignedOutPage({ baseURL: server.url })
-      await shortenPauses(page)
-      await openBoard(page, server)
+withServer.describe('a separate server', () => {
+  withServer.use({ signedIn: false })
+  withServer.describe.configure({ timeout: 180_000 })
+
+  withServer(
+    'a restarted server gets every change made during its outage exactly once',
+    async ({ serverPage: page, server }) => {
       const boardId = new URL(page.url()).pathname.split('/').at(-1)!
       const list = (await page.locator('[data-list]').nth(1).getAttribute('aria-label'))!
       const before = await activityKinds(page, boardId)
 
-      await server.stop('SIGKILL')
+      await server.kill()
       await expect(page.getByText('Can’t reach the server.')).toBeVisible({ timeout: 15_000 })
       await page.keyboard.press('j')
       await page.keyboard.press('Alt+Shift+ArrowRight')
@@ -47,27 +73,19 @@ test.describe('a separate server', () => {
       await expect.poll(() => titles(page, list)).toContain('Made during the outage')
       const shown = await titles(page, list)
 
-      server = await startDemoServer(folder, port)
+      await server.start()
       await expect(page.getByText('Can’t reach the server.')).toBeHidden({ timeout: 30_000 })
       expect(await titles(page, list)).toEqual(shown)
       await waitUntilSaved(page)
       expect((await activityKinds(page, boardId)).slice(before.length)).toEqual(['card.moved', 'card.created'])
       await page.reload()
       await expect.poll(() => titles(page, list)).toEqual(shown)
-    } finally {
-      await server.stop('SIGKILL')
-      remove()
-    }
-  })
+    },
+  )
 
-  test('My cards shows a change that was made before it found the restarted server', async ({ newSignedOutPage }) => {
-    test.setTimeout(120_000)
-    const { folder, remove } = makeTempFolder()
-    const port = await freePort()
-    let server = await startDemoServer(folder, port)
-    try {
-      const page = await newSignedOutPage({ baseURL: server.url })
-      await openBoard(page, server)
+  withServer(
+    'My cards shows a change that was made before it found the restarted server',
+    async ({ serverPage: page, server }) => {
       await page.goto('/my-cards')
       const card = page.locator('a[data-card]').first()
       const id = (await card.getAttribute('data-card'))!
@@ -79,93 +97,63 @@ test.describe('a separate server', () => {
       }).toPass()
 
       await page.route('**/live?*', (route) => route.abort())
-      await server.stop('SIGKILL')
-      server = await startDemoServer(folder, port)
+      await server.kill()
+      await server.start()
       await rename('Meanwhile')
       await page.unroute('**/live?*')
       await expect(page.getByText('Meanwhile')).toBeVisible({ timeout: 30_000 })
-    } finally {
-      await server.stop('SIGKILL')
-      remove()
-    }
+    },
+  )
+
+  withServer('an upload continues with what a killed server had stored', async ({ serverPage: page, server }) => {
+    await page.locator('[data-card] a').first().click()
+    const attachments = page.getByRole('region', { name: 'Attachments' })
+    const offsets: number[] = []
+    page.on('request', (r) => {
+      if (r.method() === 'PATCH' && r.url().includes('/uploads/')) offsets.push(Number(r.headers()['upload-offset']))
+    })
+    const network = await page.context().newCDPSession(page)
+    await network.send('Network.enable')
+    const conditions = { offline: false, latency: 0, downloadThroughput: -1, uploadThroughput: 3_000_000 }
+    await network.send('Network.emulateNetworkConditions', conditions)
+    const chooser = page.waitForEvent('filechooser')
+    await page.getByRole('button', { name: 'Attach', exact: true }).click()
+    await page.getByRole('menuitem', { name: 'File…' }).click()
+    await (
+      await chooser
+    ).setFiles([{ name: 'Film.txt', mimeType: 'text/plain', buffer: Buffer.alloc(20_000_000, 'x') }])
+    await expect(attachments.getByRole('progressbar')).toHaveAttribute('value', /^0\.[5-7]/, { timeout: 30_000 })
+    await server.kill()
+    await expect(attachments).toContainText('Trying again…')
+    await server.start()
+    await expect(attachments.getByRole('link', { name: 'Film.txt' })).toBeVisible({ timeout: 60_000 })
+    expect(offsets.at(0)).toBe(0)
+    expect(offsets.at(-1), 'the server had stored one part of 8 MiB').toBe(8 * 1024 * 1024)
   })
 
-  test('an upload continues with what a killed server had stored', async ({ newSignedOutPage }) => {
-    test.setTimeout(120_000)
-    const { folder, remove } = makeTempFolder()
-    const port = await freePort()
-    let server = await startDemoServer(folder, port)
-    try {
-      const page = await newSignedOutPage({ baseURL: server.url })
-      await openBoard(page, server)
-      await page.locator('[data-card] a').first().click()
-      const attachments = page.getByRole('region', { name: 'Attachments' })
-      const offsets: number[] = []
-      page.on('request', (r) => {
-        if (r.method() === 'PATCH' && r.url().includes('/uploads/')) offsets.push(Number(r.headers()['upload-offset']))
-      })
-      const network = await page.context().newCDPSession(page)
-      await network.send('Network.enable')
-      const conditions = { offline: false, latency: 0, downloadThroughput: -1, uploadThroughput: 3_000_000 }
-      await network.send('Network.emulateNetworkConditions', conditions)
-      const chooser = page.waitForEvent('filechooser')
-      await page.getByRole('button', { name: 'Attach', exact: true }).click()
-      await page.getByRole('menuitem', { name: 'File…' }).click()
-      await (
-        await chooser
-      ).setFiles([{ name: 'Film.txt', mimeType: 'text/plain', buffer: Buffer.alloc(20_000_000, 'x') }])
-      await expect(attachments.getByRole('progressbar')).toHaveAttribute('value', /^0\.[5-7]/, { timeout: 30_000 })
-      await server.stop('SIGKILL')
-      await expect(attachments).toContainText('Trying again…')
-      server = await startDemoServer(folder, port)
-      await expect(attachments.getByRole('link', { name: 'Film.txt' })).toBeVisible({ timeout: 60_000 })
-      expect(offsets.at(0)).toBe(0)
-      expect(offsets.at(-1), 'the server had stored one part of 8 MiB').toBe(8 * 1024 * 1024)
-    } finally {
-      await server.stop('SIGKILL')
-      remove()
-    }
-  })
-})
-
-test.describe('an unreachable server', () => {
-  test.use({ signedIn: false })
-
-  test('a page and a card that could not load open by themselves when the server is back', async ({
-    newSignedOutPage,
-  }) => {
-    test.setTimeout(180_000)
-    const { folder, remove } = makeTempFolder()
-    const port = await freePort()
-    let server = await startDemoServer(folder, port)
-    try {
-      const page = await newSignedOutPage({ baseURL: server.url })
-      await shortenPauses(page)
-      await openBoard(page, server)
-
-      await server.stop('SIGKILL')
+  withServer(
+    'a page and a card that could not load open by themselves when the server is back',
+    async ({ serverPage: page, server }) => {
+      await server.kill()
       await page.locator('[data-card] a').first().click()
       await expect(page.getByText('The card will open when the connection is restored.')).toBeVisible({
         timeout: 15_000,
       })
-      server = await startDemoServer(folder, port)
+      await server.start()
       await expect(page.getByRole('dialog').getByRole('heading', { name: 'Description', exact: true })).toBeVisible({
         timeout: 40_000,
       })
 
       await page.keyboard.press('Escape')
-      await server.stop('SIGKILL')
+      await server.kill()
       await page.getByRole('link', { name: 'My cards' }).first().click()
       await expect(page.getByText('Can’t reach the server.').first()).toBeVisible({ timeout: 15_000 })
       await expect(page.getByText('This page couldn’t be loaded')).toBeHidden()
-      server = await startDemoServer(folder, port)
+      await server.start()
       await expect(page.getByRole('heading', { name: 'My cards' }).first()).toBeVisible({ timeout: 40_000 })
       await expect(page.getByText('Can’t reach the server.')).toBeHidden({ timeout: 30_000 })
-    } finally {
-      await server.stop('SIGKILL')
-      remove()
-    }
-  })
+    },
+  )
 })
 
 test('a page of an outdated version reloads by itself', async ({ page, world }) => {
