@@ -37,7 +37,7 @@ export default defineConfig({
             // pages without a board use exports, tabs, the usage bar and the strips that fade.
             {
               name: 'board',
-              test: /src\/(routes\/board|lib(?!\/(markdown|naturalDate|zoneNames))|state|ui)\/(?!CardFace|CommentView|DueForm|DateField|PictureInput|Tabs|UsageBar|overflowFade|exports|upload)/,
+              test: /src\/(routes\/board|lib(?!\/(markdown|naturalDate|zoneNames))|state|ui)\/(?!BoardSelect|CardFace|CommentView|DueForm|DateField|PictureInput|Tabs|UsageBar|destinations|overflowFade|exports|upload)/,
               minShareCount: 2,
             },
           ],
