@@ -11,6 +11,7 @@ import { fold } from './fold'
 import { watch, type Message, type Person } from './live'
 import { OperationQueue, type AssignedId, type Pending } from './operationQueue.svelte'
 import {
+  cardIdOf,
   operation,
   reconcile,
   replaceId,
@@ -22,7 +23,7 @@ import {
   type Operation,
   type Results,
 } from './operations'
-import { addStored, attachments as attachmentOperations } from './operations/attachment'
+import { addStored } from './operations/attachment'
 import { addAvatars } from './avatars.svelte'
 import { openBoard, prefetchedBoard } from './prefetchBoard'
 import { session } from './session.svelte'
@@ -74,16 +75,22 @@ export class BoardStore {
   #refreshing = false
   /** The temporary IDs of records created on this page, by server ID. */
   #keys = new Map<string, string>()
-  /** The number of changes that this page has made to the attachments of each card. */
-  #attachmentChanges = new Map<string, number>()
+  /** The number of changes by others to each card and, for null, to the rest of the board. */
+  #changesByOthers = new Map<string | null, number>()
+  /** The number of changes that this page has saved. */
+  #saved = 0
   /** The IDs of the cards to which the server may have attached a file after its upload ended. */
   #uncertainCards = new Set<string>()
-  #idListeners: ((from: string, to: string) => void)[] = []
-  #changeListeners: ((change: Change) => void)[] = []
+  #idListeners = new Set<(from: string, to: string) => void>()
+  #changeListeners = new Set<(change: Change) => void>()
 
   constructor(readonly id: string) {
     this.queue = OperationQueue.of(`board ${id}`, {
-      send: ({ operation, key, at }) => send(operation, key, { ...this.#context(), now: at }),
+      send: (pending) => {
+        const { operation, key, at } = pending
+        pending.seen ??= this.#countByOthers(operation)
+        return send(operation, key, { ...this.#context(), now: at })
+      },
       onChange: () => this.#fold(),
       onSent: (sent, result, assigned) => this.#confirm(sent, result, assigned),
       onRejected: (rejected, dropped, thrown) => this.#reject(rejected, dropped, thrown),
@@ -101,7 +108,7 @@ export class BoardStore {
     this.queue.open()
     this.#unlisten()
     this.#unlisten = listenToUploads({ attached: this.#attached, outcomeUnknown: this.#outcomeUnknown })
-    if (!this.view) await this.#load()
+    if (!this.view) await this.reload()
     if (this.#closed || !this.view) return
     this.#unwatch()
     this.#unwatch = watch(this.id, this.#onMessage)
@@ -149,19 +156,14 @@ export class BoardStore {
 
   /** Calls `listener` when a new record gets its server ID. The returned function removes the listener. */
   onIdAssigned(listener: (from: string, to: string) => void): () => void {
-    this.#idListeners.push(listener)
-    return () => (this.#idListeners = this.#idListeners.filter((l) => l !== listener))
+    this.#idListeners.add(listener)
+    return () => void this.#idListeners.delete(listener)
   }
 
   /** Calls `listener` before each change by others is applied. The returned function removes the listener. */
   onRemoteChange(listener: (change: Change) => void): () => void {
-    this.#changeListeners.push(listener)
-    return () => (this.#changeListeners = this.#changeListeners.filter((l) => l !== listener))
-  }
-
-  /** Reloads the board after an operation whose response does not include all changes. */
-  reload(): Promise<void> {
-    return this.#load()
+    this.#changeListeners.add(listener)
+    return () => void this.#changeListeners.delete(listener)
   }
 
   /**
@@ -169,7 +171,7 @@ export class BoardStore {
    * card's board. If that is another board, nothing of the card is stored here.
    */
   async loadCard(cardId: string): Promise<string> {
-    const changesBefore = this.#attachmentChanges.get(cardId)
+    const saved = this.#saved
     const [card, comments, attachments] = await Promise.all([
       data(api.GET('/cards/{cardId}', { params: { path: { cardId } } })),
       all((cursor) =>
@@ -180,9 +182,8 @@ export class BoardStore {
       ).catch(() => null), // the card is usable without them
     ])
     if (!this.#server || card.boardId !== this.id) return card.boardId
-    // The response may be older than what the page knows, and would then remove a new attachment.
-    const changed = this.#attachmentChanges.get(cardId) !== changesBefore
-    if (changed && this.#server.details.get(cardId)?.attachments) return this.loadCard(cardId)
+    // The response may be older than what the page knows, and would then remove a new comment.
+    if (this.#saved !== saved && this.#server.details.has(cardId)) return this.loadCard(cardId)
     const { checklists, description = '', ...compact } = card
     const draft = new Draft(this.#server)
     const known = draft.data.cards.get(cardId)
@@ -200,9 +201,15 @@ export class BoardStore {
 
   // -- server state --
 
-  async #load(): Promise<void> {
+  /** Loads the board, for example after an operation whose response does not include all changes. */
+  async reload(): Promise<void> {
     try {
-      this.#show(await openBoard(this.id))
+      const saved = this.#saved
+      const opened = await openBoard(this.id)
+      if (this.#saved !== saved) return await this.reload() // the response may lack an operation
+      const newest = this.#version
+      this.#show(opened)
+      if (opened.version < newest) void this.#catchUp()
     } catch (thrown) {
       if (thrown instanceof ApiError) this.failure = thrown
       else throw thrown
@@ -236,8 +243,9 @@ export class BoardStore {
       reconcile(draft, sent.operation, result)
       this.#server = draft.data
     }
-    const { kind, input } = sent.operation
-    if (kind in attachmentOperations && 'cardId' in input) this.#countAttachmentChange(input.cardId)
+    // Changes by others may have come after a response that is only a copy, because the first response was lost.
+    if (sent.seen !== this.#countByOthers(sent.operation)) void this.#refresh({ ...noStaleData(), board: true })
+    this.#saved++
     if (assigned) {
       const { from, to } = assigned
       this.#keys.set(to, from)
@@ -273,7 +281,7 @@ export class BoardStore {
     if (!this.#server || attachment.boardId !== this.id) return
     const operations = [operation('delete_attachment', { cardId, attachmentId })]
     this.history.add({ text: `“${attachment.name}” attached`, operations })
-    this.#countAttachmentChange(cardId)
+    this.#saved++
     if (!this.#server.details.get(cardId)?.attachments) {
       // The number of attachments may already include this one.
       this.#refreshCard(cardId)
@@ -290,10 +298,6 @@ export class BoardStore {
     if (!this.#server?.cards.has(cardId)) return
     this.#uncertainCards.add(cardId)
     this.#refreshCard(cardId)
-  }
-
-  #countAttachmentChange(cardId: string): void {
-    this.#attachmentChanges.set(cardId, (this.#attachmentChanges.get(cardId) ?? 0) + 1)
   }
 
   #refreshCard(cardId: string): void {
@@ -320,7 +324,7 @@ export class BoardStore {
         this.view = null
         return
       case 'missed':
-        void this.#load()
+        void this.reload()
         return
       case 'stream':
         // A lost stream reports every failed attempt to reconnect, so keep an interval that is already running.
@@ -344,18 +348,17 @@ export class BoardStore {
 
   #change(change: Change): void {
     if (change.boardVersion <= this.#version) return
-    if (change.boardVersion > this.#version + 1) {
-      void this.#catchUp()
-      return
-    }
+    if (change.boardVersion > this.#version + 1) return void this.#catchUp()
     // Only the change contains the position to which the server has restored a card.
-    if (change.client !== clientId || change.type === 'card.restored') {
-      this.#applyChanges([change])
-      return
-    }
+    if (change.client !== clientId || change.type === 'card.restored') return this.#applyChanges([change])
     this.#version = change.boardVersion
     const { type, cardId } = change
     if (type === 'attachment.added' && cardId && this.#uncertainCards.has(cardId)) this.#refreshCard(cardId)
+  }
+
+  /** Returns the number of changes by others to the card that an operation changes, or to the rest of the board. */
+  #countByOthers(operation: Operation): number {
+    return this.#changesByOthers.get(cardIdOf(operation) ?? null) ?? 0
   }
 
   /** Loads and applies the changes that the page has missed. */
@@ -376,16 +379,13 @@ export class BoardStore {
         )
         entries.push(...page.data)
         cursor = page.nextCursor
-        if (entries.length > 2000) {
-          await this.#load()
-          return
-        }
+        if (entries.length > 2000) return await this.reload()
       } while (cursor)
       if (!this.queue.paused) this.offline = false
       this.#applyChanges(entries)
     } catch (thrown) {
       if (thrown instanceof ApiError && thrown.unreachable) this.offline = true
-      if (thrown instanceof ApiError && thrown.reason === 'changes_removed') await this.#load()
+      if (thrown instanceof ApiError && thrown.reason === 'changes_removed') await this.reload()
       if (thrown instanceof ApiError && (thrown.status === 404 || thrown.status === 403)) {
         this.failure = thrown
         this.view = null
@@ -402,6 +402,8 @@ export class BoardStore {
       this.#version = entry.boardVersion
       for (const notify of this.#changeListeners) notify(entry)
       applyChange(draft, entry, stale)
+      const { cardId, client } = entry
+      if (client !== clientId) this.#changesByOthers.set(cardId, (this.#changesByOthers.get(cardId) ?? 0) + 1)
     }
     this.#server = draft.data
     this.#fold()
@@ -424,7 +426,7 @@ export class BoardStore {
       while (this.#stale.board || this.#stale.members || this.#stale.cards.size > 0) {
         const { board, members, cards } = this.#stale
         this.#stale = noStaleData()
-        if (board || members || cards.size > 20) await this.#load()
+        if (board || members || cards.size > 20) await this.reload()
         else await Promise.allSettled([...cards].map((id) => this.loadCard(id)))
       }
     } finally {

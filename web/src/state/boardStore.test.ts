@@ -67,7 +67,8 @@ class Stream {
   }
 }
 
-type Handler = (body: unknown) => { status?: number; body: unknown }
+type Answer = { status?: number; body: unknown }
+type Handler = (body: unknown) => Answer | Promise<Answer>
 /** The responses of the fake server, by method and path. */
 let handlers: Record<string, Handler>
 let requests: string[]
@@ -82,7 +83,7 @@ beforeAll(() => {
     const text = await request.text()
     const handler = handlers[name]
     if (!handler) throw new Error(`unexpected request: ${name}`)
-    const { status = 200, body } = handler(text ? JSON.parse(text) : undefined)
+    const { status = 200, body } = await handler(text ? JSON.parse(text) : undefined)
     return new Response(JSON.stringify(body), { status, headers: { 'Content-Type': 'application/json' } })
   })
   startSession({
@@ -216,6 +217,92 @@ test('a large list stays hidden while a job moves it to another board', async ()
   await waitForRequests()
   expect(await moved).toMatchObject({ id: 'job_1' })
   expect(store.view?.listOrder).toEqual([])
+})
+
+describe('late responses', () => {
+  /** Holds the first response to a request until the returned function is called. It is what the server knew before. */
+  function holdFirst(name: string): () => void {
+    const handler = handlers[name]!
+    let release = () => {}
+    const released = new Promise<void>((resolve) => (release = resolve))
+    let first = true
+    handlers[name] = async (body) => {
+      const answer = handler(body)
+      if (first) {
+        first = false
+        await released
+      }
+      return answer
+    }
+    return release
+  }
+
+  test('a board that was read before an operation was saved is read again', async () => {
+    let saved = 'a'
+    handlers['PATCH /cards/a'] = (body) => {
+      saved = (body as { title: string }).title
+      return { body: { data: card('a', { title: saved }) } }
+    }
+    handlers['GET /boards/brd_1/open'] = () => ({
+      body: { data: { ...opened(), version: 6, cards: [card('a', { title: saved })] } },
+    })
+    const release = holdFirst('GET /boards/brd_1/open')
+    const reloaded = store.reload()
+    store.do(operation('update_card', { cardId: 'a', title: 'New' }))
+    await waitForRequests()
+    release()
+    await reloaded
+    expect(title('a')).toBe('New')
+  })
+
+  test('a board that was read before a change by others is brought up to date', async () => {
+    const release = holdFirst('GET /boards/brd_1/open')
+    const reloaded = store.reload()
+    await waitForRequests()
+    Stream.current.emit('change', entry(6, 'a', 'Theirs'))
+    handlers['GET /boards/brd_1/changes'] = () => ({ body: { data: [entry(6, 'a', 'Theirs')], version: 6 } })
+    release()
+    await reloaded
+    await waitForRequests()
+    expect(title('a')).toBe('Theirs')
+  })
+
+  test('a card that was read before a comment was saved is read again', async () => {
+    const comments: object[] = []
+    const comment = { id: 'cmt_1', cardId: 'a', text: 'Hello', createdAt: at, author: { id: 'usr_1', name: 'Ada' } }
+    handlers['GET /cards/a'] = () => ({ body: { data: card('a', { checklists: [] }) } })
+    handlers['GET /cards/a/attachments'] = () => ({ body: { data: [] } })
+    handlers['GET /cards/a/comments'] = () => ({ body: { data: [...comments] } })
+    handlers['POST /cards/a/comments'] = () => {
+      comments.push(comment)
+      return { body: { data: comment } }
+    }
+    await store.loadCard('a')
+    const release = holdFirst('GET /cards/a/comments')
+    const loaded = store.loadCard('a')
+    store.do(operation('add_comment', { id: 'new_1', cardId: 'a', text: 'Hello' }))
+    await waitForRequests()
+    release()
+    await loaded
+    expect(store.view?.details.get('a')?.comments.map((c) => c.text)).toEqual(['Hello'])
+  })
+
+  test('the copy of a lost response does not replace a later change by others', async () => {
+    const mine = { body: { data: card('a', { title: 'Mine' }) } }
+    handlers['PATCH /cards/a'] = () => ({ status: 503, body: {} })
+    store.do(operation('update_card', { cardId: 'a', title: 'Mine' }))
+    await waitForRequests()
+    Stream.current.emit('change', { ...entry(6, 'a', 'Mine'), client: clientId })
+    Stream.current.emit('change', entry(7, 'a', 'Theirs'))
+    handlers['PATCH /cards/a'] = () => mine
+    handlers['GET /boards/brd_1/changes'] = () => ({ body: { data: [], version: 7 } })
+    handlers['GET /boards/brd_1/open'] = () => ({
+      body: { data: { ...opened(), version: 7, cards: [card('a', { title: 'Theirs' })] } },
+    })
+    await vi.advanceTimersByTimeAsync(60_000)
+    expect(store.queue.waiting).toEqual([])
+    expect(title('a')).toBe('Theirs')
+  })
 })
 
 describe('attached files', () => {

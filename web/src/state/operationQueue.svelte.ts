@@ -17,6 +17,8 @@ export type Pending = {
   at: string
   /** Called with the result, or with null if the operation failed. */
   onDone?: (result: unknown) => void
+  /** How many changes by others to the same card the page had seen when the operation was first sent. Set by the board. */
+  seen?: number
 }
 
 /** The temporary ID of a new record, and its server ID. */

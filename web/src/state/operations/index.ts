@@ -28,7 +28,7 @@ export function datesOperation(cardId: string, due: DueInput): Operation {
   return operation('set_card_due', { cardId, due })
 }
 
-/** Returns the ID of the card that an operation changes. */
+/** Returns the ID of the card that an operation changes. It is undefined if the operation changes something else. */
 export function cardIdOf(operation: Operation): string {
   return (operation.input as { cardId: string }).cardId
 }
