@@ -81,12 +81,17 @@ export const drafts = {
   sent(draftKey: string, text: string): void {
     if (this.read(draftKey)?.text.trim() === text.trim()) this.drop(draftKey)
   },
-  /** Restores rejected text to its draft and field, before any text typed in the meantime. */
-  restore(draftKey: string, text: string, separator = '\n'): void {
-    const current = fields.get(draftKey)?.value ?? this.read(draftKey)?.text ?? ''
-    const merged = current.trim() && current.trim() !== text.trim() ? `${text}${separator}${current}` : text
-    this.write(draftKey, merged)
-    fields.get(draftKey)?.show(merged)
+  /**
+   * Restores rejected text to its draft and field, before any text typed in the meantime. Without a separator, the text
+   * typed in the meantime is a newer version, which replaces it.
+   */
+  restore(draftKey: string, text: string, separator?: string): void {
+    const draft = this.read(draftKey)
+    const current = fields.get(draftKey)?.value ?? draft?.text ?? ''
+    const changed = current.trim() && current.trim() !== text.trim()
+    const restored = !changed ? text : separator ? text + separator + current : current
+    this.write(draftKey, restored, draft?.base)
+    fields.get(draftKey)?.show(restored)
   },
   /** Deletes all drafts of the current user, for example after signing out. */
   clear(): void {

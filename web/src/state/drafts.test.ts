@@ -86,6 +86,19 @@ test('rejected text is restored before text typed in the meantime', () => {
   expect(drafts.read('comment:crd_1')?.text).toBe('first\n\nsecond')
 })
 
+test('rejected text does not replace a newer version of the same text', () => {
+  const field = new DraftField(() => 'title:crd_1', { initial: () => 'Card' })
+  const { node } = mountField(field, 'Card')
+  type(node, 'Launch plan')
+  drafts.restore('title:crd_1', 'Launch')
+  expect(node.value).toBe('Launch plan')
+  expect(drafts.read('title:crd_1')?.text).toBe('Launch plan')
+
+  drafts.write('description:crd_1', 'Second version', 'Before')
+  drafts.restore('description:crd_1', 'First version')
+  expect(drafts.read('description:crd_1')).toMatchObject({ text: 'Second version', base: 'Before' })
+})
+
 test('a field with its initial text has no draft', () => {
   const field = new DraftField(() => 'title:crd_1', { initial: () => 'Card' })
   const { node } = mountField(field, 'Card')
