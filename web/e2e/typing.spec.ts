@@ -1,6 +1,6 @@
 // Typed text is never lost: drafts, length limits and keyboard focus.
 import type { Page } from '@playwright/test'
-import { callApi, expect, waitUntilSaved, test } from './fixtures'
+import { callApi, expect, waitUntilSaved, test, undo } from './fixtures'
 
 const openCard = async (page: Page, id: string) => {
   await page.goto(`/cards/${id}`)
@@ -28,6 +28,56 @@ test('typing after "Add checklist" sets its name and adds items, and changes not
   )
   expect(card.title).toBe('One')
   expect(card.checklists.map((c) => [c.title, c.items.map((i) => i.title)])).toEqual([['Eggs', ['Six of them']]])
+})
+
+test('Escape cancels the edit of a checklist item, and Delete does not save it', async ({ page, world }) => {
+  await world.post(`/cards/${world.cards.One}/checklists`, { title: 'Steps', items: ['First', 'Second'] })
+  await openCard(page, world.cards.One!)
+  const changes: string[] = []
+  page.on('request', (r) => r.method() === 'PATCH' && changes.push(r.url()))
+  const edit = async (name: string) => {
+    await page.getByRole('button', { name, exact: true }).click()
+    await page.getByRole('textbox', { name: 'Item', exact: true }).fill('Something else')
+  }
+  await edit('First')
+  await page.keyboard.press('Escape')
+  await expect(page.getByRole('checkbox', { name: 'First' })).toBeVisible()
+  await edit('Second')
+  await page.getByRole('button', { name: 'Delete Second' }).click()
+  await expect(page.getByRole('checkbox')).toHaveCount(2) // "Done" and "First"
+  await undo(page)
+  await expect(page.getByRole('checkbox', { name: 'Second' })).toBeVisible()
+  expect(changes).toEqual([])
+})
+
+test('a title that was saved while it was typed does not replace a later change by others', async ({ page, world }) => {
+  await openCard(page, world.cards.One!)
+  const title = page.getByRole('textbox', { name: 'Title' })
+  const saved = page.waitForResponse((r) => r.request().method() === 'PATCH' && r.ok())
+  await title.fill('Mine')
+  await saved
+  await waitUntilSaved(page)
+  await callApi(page, 'PATCH', `/public/v1/cards/${world.cards.One}`, { title: 'Theirs' })
+  await expect(page).toHaveTitle(/Theirs/)
+  await title.blur()
+  await expect(title).toHaveValue('Theirs')
+})
+
+test('a description that was undone does not conflict with a later change by others', async ({ page, world }) => {
+  await openCard(page, world.cards.One!)
+  await page.getByRole('button', { name: 'Add a description…' }).click()
+  const box = page.getByRole('textbox', { name: 'Description' })
+  const saved = page.waitForResponse((r) => r.request().method() === 'PATCH' && r.ok())
+  await box.fill('Mine')
+  await saved
+  await page.getByRole('heading', { name: 'Description', exact: true }).click()
+  await expect(box).toHaveCount(0)
+  await page.keyboard.press('Control+z')
+  await expect(page.getByRole('button', { name: 'Add a description…' })).toBeVisible()
+  await waitUntilSaved(page)
+  await callApi(page, 'PATCH', `/public/v1/cards/${world.cards.One}`, { description: 'Theirs' })
+  await expect(page.getByText('Theirs')).toBeVisible()
+  await expect(page.getByRole('alertdialog')).toHaveCount(0)
 })
 
 test('a letter key on a focused button is not a shortcut', async ({ page, world }) => {
