@@ -1,4 +1,4 @@
-import { callApi, axe, expect, test } from './fixtures'
+import { callApi, axe, expect, test, waitUntilSaved } from './fixtures'
 
 test.beforeEach(async ({ page, world }) => {
   await page.goto(`/boards/${world.boardId}`)
@@ -28,6 +28,28 @@ test('dates are entered as text, as a range and in a time zone', async ({ page, 
   await expect(picker.getByLabel('Start date', { exact: true })).toHaveValue('1 Dec 2031')
   await expect(picker.getByLabel('Start time')).toHaveValue('09:00')
   expect(await axe(page)).toEqual([])
+})
+
+test('the form stays open while its text is not a date', async ({ page, world }) => {
+  await page.keyboard.press('j')
+  await page.keyboard.press('d')
+  const picker = page.getByRole('dialog', { name: 'Due date' })
+  await expect(picker.getByLabel('Dates as text')).toBeFocused()
+  await page.keyboard.type('2 dec 2031')
+  await page.keyboard.press('Enter')
+  await expect(picker).toBeHidden()
+  await page.keyboard.press('d')
+  await expect(picker.getByLabel('Dates as text')).toBeFocused()
+  await page.keyboard.type('15/12/2031')
+  await page.keyboard.press('Enter')
+  await expect(picker.getByRole('status')).toHaveText('Not a valid date yet')
+  await expect(picker.getByRole('button', { name: 'Save' })).toBeDisabled()
+  await picker.getByLabel('Dates as text').fill('15.12.2031')
+  await page.keyboard.press('Enter')
+  await expect(picker).toBeHidden()
+  await waitUntilSaved(page)
+  const card = await callApi<{ dueDate: string }>(page, 'GET', `/public/v1/cards/${world.cards.One}`)
+  expect(card.dueDate).toBe('2031-12-15')
 })
 
 test('a start date is set by mouse, and must not be after the due date', async ({ page, world }) => {

@@ -19,8 +19,10 @@ function dateOf(year: number, month: number, day: number): string | null {
 
 /** Finds a time of day in the text. Returns it with the rest of the text, or null if there is none. */
 function timeIn(text: string): { time: string; rest: string } | null {
+  // "15.12.2026" and "5.12." are dates.
   const clock =
-    /\b(?:at\s+)?(\d{1,2})[:.](\d{2})\s*(am|pm)?\b/.exec(text) ?? /\b(?:at\s+)?(\d{1,2})()\s*(am|pm)\b/.exec(text)
+    /(?<!\.)\b(?:at\s+)?(\d{1,2})[:.](\d{2})(?!\.)\s*(am|pm)?\b/.exec(text) ??
+    /\b(?:at\s+)?(\d{1,2})()\s*(am|pm)\b/.exec(text)
   const word = /\b(noon|midday)\b/.exec(text)
   if (!clock && word) return { time: '12:00', rest: text.replace(word[0], ' ') }
   if (!clock) return null
