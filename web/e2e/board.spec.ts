@@ -163,6 +163,16 @@ test('a menu button closes its menu and opens it again immediately', async ({ pa
   await expect(menu).toBeVisible()
 })
 
+test('F focuses the filter again', async ({ page }) => {
+  const field = page.getByRole('searchbox', { name: 'Filter text' })
+  await page.keyboard.press('f')
+  await page.keyboard.type('thr')
+  await field.blur()
+  await page.keyboard.press('f')
+  await expect(field).toBeFocused()
+  await expect(field).toHaveValue('thr')
+})
+
 test('the filter is in the URL', async ({ page, world }) => {
   await page.keyboard.press('f')
   await page.keyboard.type('thr')

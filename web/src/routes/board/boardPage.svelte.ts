@@ -45,7 +45,8 @@ export class BoardPage {
   /** The ID of the card whose title is being edited on its tile. */
   editing = $state<string | null>(null)
   picker = $state.raw<Picker | null>(null)
-  filterOpen = $state(false)
+  /** How often the filter was opened, or 0 if it is closed. Opening it again focuses it. */
+  filterOpen = $state(0)
   helpOpen = $state(false)
   dialog = $state<BoardDialog | null>(null)
   /** IDs of the dragged cards. */
@@ -170,7 +171,7 @@ export class BoardPage {
   }
 
   clearFilter(): void {
-    this.filterOpen = false
+    this.filterOpen = 0
     this.setFilter(emptyFilter)
   }
 

@@ -46,7 +46,7 @@ export function handleShortcut(event: KeyboardEvent, page: BoardPage): boolean {
       return true
     }
     case 'f':
-      page.filterOpen = true
+      page.filterOpen++
       return true
     case '?':
       page.helpOpen = true
