@@ -98,6 +98,8 @@ function receive(message: TabMessage): void {
   switch (message.kind) {
     case 'want':
       if (!leading) return
+      // Only a new stream reports the state of a board to a tab that has just opened it.
+      if (message.boards.some((id) => !subscriptions.get(message.tab)?.boards.includes(id))) streamBoards = null
       subscriptions.set(message.tab, {
         boards: message.boards,
         own: message.own,
