@@ -137,6 +137,47 @@ func TestRuleStopsIfOwnerIsNoLongerAdmin(t *testing.T) {
 	})
 }
 
+// Rules of a workspace in the trash do not run and stay enabled, although the workspace
+// has no members. They run again after a restore.
+func TestRulesStayEnabledInTrashedWorkspace(t *testing.T) {
+	both(t, func(t *testing.T, w *world) {
+		w.Clock.Stop()
+		comment := action("add_comment", fields{"text": "Made."})
+		created := w.rule(fields{"event": "card_created"}, "", comment)
+		overdue := w.rule(fields{"event": "overdue"}, "", comment)
+		day := func(offset int) string { return w.Clock.Now().UTC().AddDate(0, 0, offset).Format(board.DateLayout) }
+		w.card(fields{"due": fields{"dueDate": day(1)}}) // no engine handles it before the workspace is in the trash
+		w.ada.Must("delete_workspace", fields{"workspaceId": w.workspace})
+		w.Clock.Advance(3 * 24 * time.Hour)
+		engine(w.Service, 10*time.Millisecond)
+		timed := func() (rules []board.Rule) {
+			err := w.DB.Read(w.T.Context(), board.System(), func(v *store.View) (err error) {
+				rules, err = v.EnabledRules(w.T.Context(), w.board, true)
+				return err
+			})
+			if err != nil {
+				t.Error(err)
+			}
+			return rules
+		}
+		apptest.Eventually(t, "all events are handled", func() bool {
+			backlogs, err := w.DB.Backlogs(w.T.Context(), nil)
+			rules := timed()
+			return err == nil && len(backlogs) == 0 && (len(rules) == 0 || rules[0].WatchedAt == board.InstantOf(w.Clock.Now()))
+		})
+		w.ada.Must("restore_workspace", fields{"workspaceId": w.workspace})
+		for _, id := range []string{created, overdue} {
+			if r := w.ada.Must("get_rule", fields{"ruleId": id}); r.Get("on") != true || len(w.runs(id)) > 0 {
+				t.Errorf("after the restore: got rule %s with runs %v, want it on without runs", r.Raw, w.runs(id))
+			}
+		}
+		card := w.card(fields{"due": fields{"dueDate": day(1)}})
+		w.until("the rule has run", func() bool { return len(w.comments(card)) == 1 })
+		w.Clock.Advance(3 * 24 * time.Hour)
+		w.until("both rules have run", func() bool { return len(w.comments(card)) == 2 })
+	})
+}
+
 // For random rules and changes, all runs end, no rule occurs twice in a chain of
 // causes, and no rule acts for a person who is not an admin.
 func TestRandomRulesEnd(t *testing.T) {

@@ -187,7 +187,9 @@ func (tx *Tx) DisableRule(ctx context.Context, ruleID, boardID string, reason bo
 }
 
 // disableRules disables the rules whose owner is no longer an admin of the rule's board.
-// It checks the rules of a workspace, a board or a person, depending on the id.
+// It checks the rules of a workspace, a board or a person, depending on the id. It skips
+// workspaces in the trash: they have no members, but their rules must run again after a
+// restore.
 func (tx *Tx) disableRules(ctx context.Context, id string) error {
 	type lostRule struct{ id, boardID string }
 	var lost []lostRule
@@ -195,7 +197,8 @@ func (tx *Tx) disableRules(ctx context.Context, id string) error {
 		LEFT JOIN users u ON u.id = r.owner_id AND u.deleted_at IS NULL
 		LEFT JOIN workspace_members wm ON wm.workspace_id = b.workspace_id AND wm.user_id = u.id
 		LEFT JOIN board_members bm ON bm.board_id = b.id AND bm.user_id = u.id
-		WHERE r.off = '' AND (r.owner_id = $1 OR r.board_id IN (SELECT x.id FROM boards x WHERE x.id = $1 OR x.workspace_id = $1))`,
+		WHERE r.off = '' AND NOT EXISTS (SELECT 1 FROM workspaces w WHERE w.id = b.workspace_id AND w.trashed_at IS NOT NULL)
+		AND (r.owner_id = $1 OR r.board_id IN (SELECT x.id FROM boards x WHERE x.id = $1 OR x.workspace_id = $1))`,
 		[]any{id}, func(rows *sql.Rows) error {
 			var (
 				l           lostRule

@@ -120,7 +120,7 @@ func (db *DB) Progress(ctx context.Context, holder string, handled map[string]in
 
 // RuleState is the state of a rule before it runs for an occurrence.
 type RuleState struct {
-	On          bool
+	On          bool  // the rule is enabled, and its workspace is not in the trash
 	Since       int64 // the board's version when the rule was created or changed
 	HasRun      bool  // the rule has already run for the occurrence
 	CardOnBoard bool  // the card is on the rule's board
@@ -132,14 +132,14 @@ type RuleState struct {
 // key. CardRuns counts the runs since the given instant. A deleted rule is off. RuleState
 // uses a single query, because every run calls it.
 func (tx *Tx) RuleState(ctx context.Context, ruleID, key, cardID string, since board.Instant) (s RuleState, err error) {
-	var off string
-	found, err := tx.one(ctx, `SELECT r.off, r.since, EXISTS (SELECT 1 FROM rule_runs x WHERE x.rule_id = r.id AND x.event = $2),
+	found, err := tx.one(ctx, `SELECT r.off = '' AND w.trashed_at IS NULL, r.since,
+		EXISTS (SELECT 1 FROM rule_runs x WHERE x.rule_id = r.id AND x.event = $2),
 		EXISTS (SELECT 1 FROM cards c WHERE c.id = $3 AND c.board_id = r.board_id AND `+shownCard+`),
 		(SELECT count(*) FROM rule_runs y WHERE y.card_id = $3 AND y.at > $4), o.plan
 		FROM rules r JOIN boards b ON b.id = r.board_id JOIN workspaces w ON w.id = b.workspace_id
 		JOIN organizations o ON o.id = w.organization_id WHERE r.id = $1`,
-		[]any{ruleID, key, cardID, int64(since)}, &off, &s.Since, &s.HasRun, &s.CardOnBoard, &s.CardRuns, &s.Plan)
-	s.On = found && off == ""
+		[]any{ruleID, key, cardID, int64(since)}, &s.On, &s.Since, &s.HasRun, &s.CardOnBoard, &s.CardRuns, &s.Plan)
+	s.On = s.On && found
 	return s, err
 }
 
