@@ -75,6 +75,14 @@ func UpdateCards(ctx context.Context, tx *store.Tx, in UpdateCardsInput) (Update
 			}
 			c.Position = board.After(id)
 		}
+		if c.Archived == nil || !*c.Archived {
+			continue
+		}
+		for _, id := range c.CardIDs { // not earlier, because a card cannot be moved after an archived one
+			if _, err := ArchiveCard(ctx, tx, CardInput{id}); err != nil {
+				return UpdatedCards{}, board.Placed("Card "+id, c.place, err)
+			}
+		}
 	}
 	cards, err = tx.CardsByID(ctx, ids)
 	for i := range cards {
@@ -127,8 +135,8 @@ func (c CardChanges) check() error {
 	return nil
 }
 
-// change changes one card. A card is restored before its other changes, and archived
-// after them.
+// change makes all changes of one card except archiving it. A card is restored before its
+// other changes.
 func (c CardChanges) change(ctx context.Context, tx *store.Tx, card CardInput) (err error) {
 	if c.Archived != nil && !*c.Archived {
 		_, err = RestoreCard(ctx, tx, card)
@@ -150,9 +158,6 @@ func (c CardChanges) change(ctx context.Context, tx *store.Tx, card CardInput) (
 	}
 	if err == nil && c.Done != nil {
 		_, err = UpdateCard(ctx, tx, UpdateCardInput{CardInput: card, Done: c.Done})
-	}
-	if err == nil && c.Archived != nil && *c.Archived {
-		_, err = ArchiveCard(ctx, tx, card)
 	}
 	return err
 }

@@ -126,6 +126,38 @@ func TestUpdateCardsInDifferentWays(t *testing.T) {
 	})
 }
 
+// Several cards can be moved and archived in one call. A restore puts them where they were moved.
+func TestUpdateCardsMovesAndArchives(t *testing.T) {
+	t.Parallel()
+	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
+		w := newWorld(s)
+		_, ids := w.newList("one", "two", "three", "four")
+		doing, _ := w.newList("old")
+		a := w.owner.Must("update_cards", fields{
+			"boardId": w.board, "cardIds": ids[:2], "listId": doing, "position": "top", "done": true, "archived": true,
+			"changes": []fields{{"cardIds": ids[2:], "listId": doing}, {"cardIds": ids[2:3], "archived": true}},
+		})
+		for i := range ids {
+			archived, done := a.Get(fmt.Sprintf("cards.%d.archivedAt", i)) != nil, a.Get(fmt.Sprintf("cards.%d.done", i)) == true
+			if list := a.Text(fmt.Sprintf("cards.%d.listId", i)); list != doing || archived != (i < 3) || done != (i < 2) {
+				t.Errorf("card %d: got %s, want it in %s", i, a.Raw, doing)
+			}
+		}
+		if got := w.titles(doing); !slices.Equal(got, []string{"old", "four"}) {
+			t.Errorf("got the titles %v, want old and four", got)
+		}
+		events := w.owner.All("list_board_activity", "type", fields{"boardId": w.board, "cardId": ids[1], "limit": 200})
+		if want := []string{"card.archived", "card.completed", "card.moved"}; len(events) < 3 || !slices.Equal(events[:3], want) {
+			t.Errorf("got the events %v, want %v first", events, want)
+		}
+		w.owner.Must("update_cards", fields{"boardId": w.board, "cardIds": ids, "archived": false})
+		if got := w.titles(doing); !slices.Equal(got, []string{"one", "two", "old", "three", "four"}) {
+			t.Errorf("after restoring: got the titles %v, want one and two at the top", got)
+		}
+		s.CheckConsistency()
+	})
+}
+
 // If one card cannot change, none does, and the error names the card.
 func TestUpdateCardsChangesAllOrNothing(t *testing.T) {
 	t.Parallel()
