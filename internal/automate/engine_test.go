@@ -334,6 +334,19 @@ func TestFailingRuleIsDisabled(t *testing.T) {
 	})
 }
 
+// Progress is stored although a server that no longer exists has a lease on the board, as in
+// a SQLite database that was restored from PostgreSQL.
+func TestProgressIsStoredDespiteFormerLease(t *testing.T) {
+	both(t, func(t *testing.T, w *world) {
+		w.rule(fields{"event": "card_created"}, "", action("add_comment", fields{"text": "Made."}))
+		apptest.Change(t, w.DB, "UPDATE automation_boards SET holder = 'srv_former', until = 1")
+		engine(w.Service, 0)
+		card := w.card(nil)
+		w.until("the rule has run", func() bool { return len(w.comments(card)) == 1 })
+		w.waitIdle() // reads the stored progress
+	})
+}
+
 // Changes that send no events do not trigger a rule. Neither do changes made before the
 // rule was created, or while the rule or the feature was disabled.
 func TestChangesThatTriggerNoRule(t *testing.T) {

@@ -19,8 +19,11 @@ import (
 // in the backup.
 var ErrKeyMissing = errors.New("a key of this backup is missing")
 
-// deleteLeases deletes the restored leases, because their holders no longer exist.
-const deleteLeases = "DELETE FROM leases"
+// These statements delete the restored leases, because their holders no longer exist.
+const (
+	deleteLeases  = "DELETE FROM leases"
+	releaseBoards = "UPDATE automation_boards SET holder = '', until = 0"
+)
 
 // renewTags returns a statement that invalidates all entity tags that clients received
 // earlier. After a restore, boards have earlier versions again, so an old tag could match
@@ -111,7 +114,7 @@ func restorePostgres(ctx context.Context, opts RestoreOptions, m Manifest, newes
 		m.Rows())); err != nil {
 		return err
 	}
-	if err := to.do(ctx, deleteLeases, renewTags(opts.Clock()), "COMMIT"); err != nil {
+	if err := to.do(ctx, deleteLeases, releaseBoards, renewTags(opts.Clock()), "COMMIT"); err != nil {
 		return err
 	}
 	if err := sqldb.MigratePostgres(ctx, opts.Database, store.Migrations(), newest); err != nil {
@@ -211,7 +214,8 @@ func prepareDatabase(ctx context.Context, file string, newest int64, now time.Ti
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(b.do(ctx, "DROP TABLE backup", "DROP TABLE backup_tables", deleteLeases, renewTags(now)), b.close()); err != nil {
+	if err := errors.Join(b.do(ctx, "DROP TABLE backup", "DROP TABLE backup_tables", deleteLeases, releaseBoards, renewTags(now)),
+		b.close()); err != nil {
 		return err
 	}
 	if err := sqldb.MigrateFile(ctx, file, store.Migrations(), newest); err != nil {

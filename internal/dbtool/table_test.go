@@ -59,8 +59,8 @@ func compareSums(t *testing.T, step string, got, want map[string]string) {
 		t.Errorf("%s: got %d tables to compare, want at least 30", step, len(want))
 	}
 	for _, name := range slices.Sorted(maps.Keys(want)) {
-		// Restore deletes leases and changes the setting names_version, which checkSettings checks.
-		changed := (name == "leases" || name == "settings") && strings.HasPrefix(step, "restored")
+		// Restore also changes rows of the other two tables, which checkChanged checks.
+		changed := slices.Contains([]string{"leases", "settings", "automation_boards"}, name) && strings.HasPrefix(step, "restored")
 		if got[name] != want[name] && !changed {
 			t.Errorf("%s: got %s in %s, want %s", step, got[name], name, want[name])
 		}
@@ -70,9 +70,10 @@ func compareSums(t *testing.T, step string, got, want map[string]string) {
 	}
 }
 
-// checkSettings fails the test unless a restored database has the settings of the original one, with a
-// new names_version, which makes the entity tags of the original invalid.
-func checkSettings(t *testing.T, restored, backedUp string) {
+// checkChanged fails the test unless a restored database has the settings of the original one, with a
+// new names_version, which makes the entity tags of the original invalid, and the boards with
+// automation, without a server that handles them.
+func checkChanged(t *testing.T, restored, backedUp string) {
 	t.Helper()
 	const others, names = "SELECT key || value FROM settings WHERE key <> 'names_version' ORDER BY key",
 		"SELECT value FROM settings WHERE key = 'names_version'"
@@ -82,6 +83,10 @@ func checkSettings(t *testing.T, restored, backedUp string) {
 	}
 	if got, old := apptest.Select(t, to, names), apptest.Select(t, from, names); len(got) != 1 || slices.Equal(got, old) {
 		t.Errorf("restored: got names_version %q, want one other than %q", got, old)
+	}
+	got := apptest.Select(t, to, "SELECT board_id || handled || holder || until FROM automation_boards ORDER BY 1")
+	if want := apptest.Select(t, from, "SELECT board_id || handled || '0' FROM automation_boards ORDER BY 1"); !slices.Equal(got, want) {
+		t.Errorf("restored: got boards with automation %q, want %q", got, want)
 	}
 }
 
@@ -129,7 +134,7 @@ func TestEveryTableIsMovedAndRestored(t *testing.T) {
 	}
 	restore(t, one, last)
 	compareSums(t, "restored into SQLite", sums(t, last), want)
-	checkSettings(t, last, moved)
+	checkChanged(t, last, moved)
 
 	two := filepath.Join(folder, "two.backup")
 	if m := backup(t, last, two); m.Source != "sqlite" || m.Rows() != done.Rows-1 { // Restore has deleted two leases and added one setting
@@ -138,7 +143,7 @@ func TestEveryTableIsMovedAndRestored(t *testing.T) {
 	again := apptest.EmptyPostgresURL(t)
 	restore(t, two, again)
 	compareSums(t, "restored into PostgreSQL", sums(t, again), want)
-	checkSettings(t, again, moved)
+	checkChanged(t, again, moved)
 
 	// The restored databases have the same indexes, keys and search index as new ones. The names of
 	// indexes are not compared, because PostgreSQL chooses those of partitions.

@@ -101,7 +101,8 @@ func (db *DB) ClaimBoard(ctx context.Context, boardID, holder string, length tim
 
 // Progress records the version up to which the changes to each board are handled. It never
 // lowers a recorded version. If release is set, it also releases the holder's leases on
-// these boards.
+// these boards. If only one server can use the database, it ignores leases: they can only
+// be from a database that was restored into this one.
 func (db *DB) Progress(ctx context.Context, holder string, handled map[string]int64, release bool) error {
 	if len(handled) == 0 {
 		return nil
@@ -109,8 +110,8 @@ func (db *DB) Progress(ctx context.Context, holder string, handled map[string]in
 	return db.Write(ctx, board.System(), func(tx *Tx) error {
 		for _, id := range slices.Sorted(maps.Keys(handled)) {
 			if err := tx.exec(ctx, `UPDATE automation_boards SET handled = CASE WHEN handled < $1 THEN $1 ELSE handled END,
-				until = CASE WHEN $2 = 1 THEN 0 ELSE until END WHERE board_id = $3 AND (holder = $4 OR holder = '')`, handled[id],
-				flag(release), id, holder); err != nil {
+				until = CASE WHEN $2 = 1 THEN 0 ELSE until END WHERE board_id = $3 AND (holder = $4 OR holder = '' OR $5 = 0)`, handled[id],
+				flag(release), id, holder, flag(db.Shared())); err != nil {
 				return err
 			}
 		}
