@@ -334,6 +334,23 @@ func TestFailingRuleIsDisabled(t *testing.T) {
 	})
 }
 
+// A rule that is renamed still runs for changes and dates that it has not handled yet.
+func TestRenamedRuleHandlesEarlierEvents(t *testing.T) {
+	both(t, func(t *testing.T, w *world) {
+		w.Clock.Stop()
+		comment := action("add_comment", fields{"text": "Made."})
+		rules := []string{w.rule(fields{"event": "card_created"}, "", comment), w.rule(fields{"event": "overdue"}, "", comment)}
+		tomorrow := w.Clock.Now().UTC().AddDate(0, 0, 1).Format(board.DateLayout)
+		card := w.card(fields{"due": fields{"dueDate": tomorrow}})
+		w.Clock.Advance(3 * 24 * time.Hour)
+		for _, id := range rules {
+			w.ada.Must("update_rule", fields{"ruleId": id, "name": "Renamed"})
+		}
+		engine(w.Service, 10*time.Millisecond)
+		w.until("both rules have run", func() bool { return len(w.comments(card)) == 2 })
+	})
+}
+
 // Progress is stored although a server that no longer exists has a lease on the board, as in
 // a SQLite database that was restored from PostgreSQL.
 func TestProgressIsStoredDespiteFormerLease(t *testing.T) {

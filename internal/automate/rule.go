@@ -135,7 +135,9 @@ func (s *service) updateRule(ctx context.Context, tx *store.Tx, in UpdateRuleInp
 	if len(changes) == 0 {
 		return r, nil
 	}
+	save := tx.RenameRule
 	if _, renamed := changes["name"]; !renamed || len(changes) > 1 {
+		save = tx.UpdateRule
 		if err := own(ctx, tx, &r); err != nil {
 			return r, err
 		}
@@ -144,7 +146,7 @@ func (s *service) updateRule(ctx context.Context, tx *store.Tx, in UpdateRuleInp
 		return r, err
 	}
 	tx.Emit(r.BoardID, board.RuleChanged(board.KindRuleUpdated, r.ID, changes))
-	return r, tx.UpdateRule(ctx, &r)
+	return r, save(ctx, &r)
 }
 
 // deleteRule deletes a rule and its log.

@@ -139,6 +139,13 @@ func (tx *Tx) UpdateRule(ctx context.Context, r *board.Rule) error {
 	return tx.watchBoard(ctx, r.BoardID)
 }
 
+// RenameRule stores the name of a rule. Earlier changes and dates that the rule has not
+// handled yet still trigger it.
+func (tx *Tx) RenameRule(ctx context.Context, r *board.Rule) error {
+	r.UpdatedAt = tx.now
+	return tx.exec(ctx, "UPDATE rules SET name = $1, updated_at = $2 WHERE id = $3", r.Name, int64(r.UpdatedAt), r.ID)
+}
+
 // encodeRule sets the times of a changed rule and the version after which changes trigger
 // it. It returns the rule's definition as JSON.
 func (tx *Tx) encodeRule(r *board.Rule) (string, error) {
