@@ -150,6 +150,9 @@ func (out *writer) workspace(in board.Workspace) error {
 			} else if err != nil {
 				return "", err
 			}
+			if b.Visibility == board.Confidential { // changed since the page of boards was read
+				return id, nil
+			}
 			n, err := out.board(b, false)
 			n.Boards = 1
 			total.add(n)

@@ -129,6 +129,49 @@ func TestSlowExportsDoNotBlockOthers(t *testing.T) {
 	})
 }
 
+// An export of a workspace that waited for its reader omits boards that became confidential in the
+// meantime.
+func TestPausedExportOmitsConfidentialBoards(t *testing.T) {
+	t.Parallel()
+	const limit = 4 << 20 // of unread bytes; the export pauses between boards if half of it is unread
+	apptest.BothWith(t, apptest.Options{SlowWindow: time.Hour, SpoolLimit: 4 * limit}, func(t *testing.T, s *apptest.Service) {
+		ada := s.Person("Ada")
+		workspace := ada.Workspace("Engines", board.PlanTeam)
+		bigBoard(t, ada, workspace)
+		apptest.Eventually(t, "the spool is empty", func() bool { return s.Spool.Used() == 0 })
+		var later []string
+		for _, name := range []string{"Plans", "Open"} {
+			id := ada.Must("create_board", apptest.Fields{"workspaceId": workspace, "name": name}).ID()
+			ada.Must("create_list", apptest.Fields{"boardId": id, "name": "List of " + name})
+			later = append(later, id)
+		}
+		address, _ := listen(t, s)
+		c := connect(t, address, "GET /api/public/v1/workspaces/"+workspace+"/export HTTP/1.1\nHost: x\nConnection: close\n"+
+			"Authorization: Bearer "+ada.Token)
+		used, same := int64(0), 0 // 1 MiB is in memory and not counted
+		apptest.Eventually(t, "the export waits for its reader", func() bool {
+			before := used
+			if used = s.Spool.Used(); used != before {
+				same = 0
+			}
+			same++
+			return used > 1<<20 && same > 10
+		})
+		ada.Must("update_board", apptest.Fields{"boardId": later[0], "visibility": "confidential"})
+		_ = c.SetReadBuffer(1 << 20)
+		response, err := http.ReadResponse(bufio.NewReader(c), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := io.ReadAll(response.Body)
+		if err != nil || !bytes.HasSuffix(bytes.TrimSpace(text), []byte(`"complete":true}`)) || bytes.Contains(text, []byte("Plans")) ||
+			!bytes.Contains(text, []byte("List of Open")) {
+			t.Errorf("got error %v and %d bytes that end with %.1500s, want a complete document with the board Open and without Plans",
+				err, len(text), text[max(0, len(text)-1500):])
+		}
+	})
+}
+
 // A reader that receives almost nothing is disconnected.
 func TestTooSlowReadersAreDisconnected(t *testing.T) {
 	t.Parallel()
